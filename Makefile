@@ -1,11 +1,11 @@
-# Everything is installed into .venv, from the lock files, by plain pip. Python 3.11+ is all that must be there.
-# A second call installs nothing: the stamp files in .venv say what is already done.
+# Everything is installed into .venv from the lock files, with pip. The only prerequisite is Python 3.11 or newer.
+# Stamp files in .venv record what is installed, so that a second call installs nothing.
 
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-# The first of these that will do. `make PYTHON=… setup` overrides.
+# The first suitable interpreter; `make PYTHON=… setup` overrides it.
 SUITABLE := -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	"$$python" $(SUITABLE) && echo "$$python" && break; done)
@@ -16,24 +16,24 @@ DEV := $(VENV)/.dev
 REALMODEL := $(VENV)/.realmodel
 PAGE := web/node_modules/.installed
 
-# Node and npm are in the venv too: pyright brings them.
+# Node and npm are in the venv too, as a dependency of pyright.
 NODE := $(BIN)/python scripts/node.py
 
-# Where it is set, each of the many processes that the tests start would compile all that it imports again.
+# If it were set, each of the many processes that the tests start would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-# In several processes (tests/spreading.py); `make test ARGS="-n 0 …"` in one alone, which a debugger needs.
+# Tests run in several processes (tests/file_scheduling.py); `make test ARGS="-n 0 …"` runs them in one, for a debugger.
 PYTEST := $(BIN)/python -m pytest -n auto
 
-# What uses the database, the bus or the storage runs a second time, on PostgreSQL, Redis and a bucket. What stands above
-# it asks through it: of the server that is every route, as every kind of person, which tests/replicas does on services too.
+# Tests of the database, the bus and the storage run a second time on PostgreSQL, Redis and S3. Of the layers above, the
+# access matrix requests every route as every kind of user; tests/replicas runs the server on the same services.
 ENGINE_TESTS := tests/db tests/accounts tests/library tests/sessions tests/workspace tests/bundles tests/runs \
 	tests/server/test_access_matrix.py
 ON_SERVICES = $(PYTEST) --engines=services -m 'not embedded and not slow' $(ENGINE_TESTS)
 
-BENCH := engine search quality conflict citations server history convert page backup bus replicas capacity
+BENCH := engine search quality answers conflict citations server history convert page backup bus replicas capacity
 
-.PHONY: help setup serve services test faults check format page types browser screenshots bench lock clean
+.PHONY: help setup serve services test faults check format page types docs browser screenshots bench lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -48,20 +48,20 @@ setup: $(RUNTIME) ## install Footnote
 serve: $(RUNTIME) ## the server, until Ctrl-C; ARGS="--port 9000" for another port
 	@$(BIN)/footnote serve $(ARGS)
 
-services: $(DEV) ## PostgreSQL, Redis and a bucket on loopback, until Ctrl-C; ARGS="--keep DIR" keeps what they hold
+services: $(DEV) ## PostgreSQL, Redis and S3 on loopback, until Ctrl-C; ARGS="--keep DIR" keeps their data
 	@$(BIN)/python scripts/services.py $(ARGS)
 
 test: $(REALMODEL) $(PAGE) ## the whole test suite; ARGS="-k cancel" for a part of it, without the second round on services
 	$(PYTEST) $(ARGS)
 ifeq ($(ARGS),)
 	@if $(BIN)/python scripts/services.py --check; then $(ON_SERVICES); \
-	else echo 'So the second round of tests, on PostgreSQL, Redis and a bucket, was skipped.'; fi
+	else echo 'The second round of tests, on PostgreSQL, Redis and S3, was skipped.'; fi
 endif
 
 faults: $(DEV) ## every fault of every replica and service, with runs in progress; some of them are in `make test`
 	REPLICA_FAULTS=all $(PYTEST) tests/replicas tests/bus $(ARGS)
 
-# pyright would otherwise ask the package index, on every run, whether there is a newer pyright.
+# Without this, pyright checks the package index for a newer version on every run.
 check: export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 check: $(DEV) $(PAGE) ## format, lint, layers, types, dependencies, dead code, shape
 	$(BIN)/ruff format --check .
@@ -75,16 +75,19 @@ check: $(DEV) $(PAGE) ## format, lint, layers, types, dependencies, dead code, s
 	$(NODE) knip
 	$(BIN)/python -m pytest -q tests/shape
 
-format: $(DEV) $(PAGE) ## put the code into the shape that `make check` wants, where that can be done by machine
+format: $(DEV) $(PAGE) ## fix formatting and lint problems that can be fixed automatically
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(NODE) biome check --write
 
-page: $(PAGE) ## build the page from web/ into the package; what it builds is committed
+page: $(PAGE) ## build the page from web/ into the package; the build is committed
 	$(NODE) vite build
 
-types: $(DEV) ## write the page's types again after a change of the server's values
+types: $(DEV) ## regenerate the page's types after a change of the server's values
 	$(BIN)/python scripts/generate_types.py
+
+docs: $(DEV) ## generate docs/modules.md from the docstrings of the modules
+	$(BIN)/python scripts/module_list.py
 
 browser: $(DEV) ## find a Chromium for the tests of the page, or install Debian's where that is allowed
 	@$(BIN)/python scripts/chromium.py
@@ -95,12 +98,12 @@ screenshots: $(DEV) ## pictures of the page in every main state, into docs/image
 bench: $(DEV) $(PAGE) ## the benchmarks, with their references in the same run; BENCH=engine for one of them
 	for bench in $(BENCH); do $(BIN)/python bench/$$bench.py $(ARGS) || exit; done
 
-# uv resolves for every platform at once, which pip cannot. It stays in a venv of its own and is needed by nobody else.
+# uv resolves for every platform at once, which pip cannot. It has a venv of its own, and nothing else needs it.
 UV := .venv-lock/bin/uv
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-package footnote-fonts --custom-compile-command 'make lock' $(ARGS) pyproject.toml
 
-lock: $(UV) $(DEV) ## write the lock files again after a change in pyproject.toml or package.json; ARGS=--upgrade for newer versions
+lock: $(UV) $(DEV) ## rewrite the lock files after a change in pyproject.toml or package.json; ARGS=--upgrade for newer versions
 	$(COMPILE) --extra all --group build -o requirements.lock
 	$(COMPILE) --extra all --extra telemetry --group build --group test --group check -c requirements.lock -o requirements-dev.lock
 	$(COMPILE:pyproject.toml=) --no-deps --group realmodel -o requirements-realmodel.lock
@@ -112,7 +115,7 @@ $(UV): | $(CREATED)
 	$(BIN)/python -m venv .venv-lock
 	.venv-lock/bin/python -m pip --disable-pip-version-check --quiet install uv
 
-clean: ## remove what was installed and what the tools left behind
+clean: ## remove installed packages and caches
 	rm -rf $(VENV) .venv-* .pytest_cache .ruff_cache .import_linter_cache .hypothesis dist build web/node_modules
 	find src tests scripts bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -122,13 +125,13 @@ $(CREATED):
 		echo 'Install it (python.org, your package manager; on Debian and Ubuntu also python3-venv),' >&2; \
 		echo 'or say where it is: make PYTHON=/path/to/python3.11 setup' >&2; exit 1; }
 	'$(PYTHON)' -m venv $(VENV)
-	@# Python 3.11 puts 10 MB of it there, which nobody needs.
+	@# Python 3.11 installs setuptools (10 MB), which is not needed.
 	@$(PIP) uninstall --yes setuptools 2>/dev/null || true
 	@touch $@
 
 $(RUNTIME): requirements.lock pyproject.toml fonts/pyproject.toml | $(CREATED)
 	@echo 'Installing the locked packages into $(VENV) …'
-	@# Python compiles what it needs when it needs it: most of this, 37 MB, it never does.
+	@# Without byte code: Python compiles modules on first use, and most of these (37 MB) are never imported.
 	@$(PIP) install --no-compile --no-deps --require-hashes -r requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation --editable fonts --editable .
 	@touch $@

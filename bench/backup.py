@@ -1,10 +1,11 @@
-"""What a backup and a restore cost, on either kind of database and storage, beside a plain copy of the same.
+"""What a backup and a restore cost, on either kind of database and storage, compared with a plain copy of the same
+data.
 
     python bench/backup.py                       # 2,000 sessions, 200 MB of files
     python bench/backup.py --sessions 200 --files 40
 
-Wall time, because the disk is half of it; the copies run on the same disk in the same run. Memory is the highest of the
-process, as the system tells it. Without the programs for PostgreSQL and S3 that half is left out, and said.
+Wall time, because the disk is half of it; the copies use the same disk in the same run. Memory is the peak of the
+process, as the system reports it. Without the programs of PostgreSQL and S3 their half is left out with a message.
 """
 
 import argparse
@@ -31,7 +32,7 @@ from footnote.db import backup as db
 from footnote.db.engine import Database
 from footnote.db.script import Row, Steps, script
 from footnote.net.client import Net
-from footnote.storage.factory import open_storage
+from footnote.storage import open_storage
 
 TABLES = {table.name: table for table in db.TABLES}
 FILE_BYTES = 500_000
@@ -48,20 +49,20 @@ class Cost(NamedTuple):
 def measure(*command: str, env: dict[str, str]) -> Cost:
     start = time.perf_counter()
     peak = 0
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=said)
+    with tempfile.TemporaryFile() as stderr:
+        process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=stderr)
         while process.poll() is None:
             peak = max(peak, _peak_memory(process.pid))
             time.sleep(0.005)
         seconds = time.perf_counter() - start
-        said.seek(0)
+        stderr.seek(0)
         if process.returncode:
-            raise SystemExit(f"{command} failed: {said.read().decode()}")
+            raise SystemExit(f"{command} failed: {stderr.read().decode()}")
     return Cost(seconds, peak)
 
 
 def _peak_memory(pid: int) -> int:
-    """What the process had at most so far. The figure that `wait4` has begins with that of whoever started it."""
+    """The peak memory of this process. That of `wait4` would begin with the memory of the parent."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -69,29 +70,29 @@ def _peak_memory(pid: int) -> int:
     return 0
 
 
-# What is backed up -----------------------------------------------------------------------------------------
+# Data ------------------------------------------------------------------------------------------------------
 
 
-def text(chance: random.Random, size: int) -> str:
-    return " ".join(chance.choices(WORDS, k=size // 5))
+def text(rng: random.Random, size: int) -> str:
+    return " ".join(rng.choices(WORDS, k=size // 5))
 
 
-def session_rows(chance: random.Random, number: int) -> Iterator[tuple[str, Row]]:
+def session_rows(rng: random.Random, number: int) -> Iterator[tuple[str, Row]]:
     """One turn with its events, and a small file."""
     session, run, question = (f"{kind}_{number:028x}" for kind in ("session", "run", "msg"))
-    said = json.dumps({"role": "assistant", "content": [{"type": "text", "text": text(chance, 4000)}]}).encode()
+    message = json.dumps({"role": "assistant", "content": [{"type": "text", "text": text(rng, 4000)}]}).encode()
     moment = 1.8e9 + number
     yield "session", (session, "local", "researcher", f"Session {number}", 0, "page", run, "2026-01-01", moment)
     yield "question", (question, session, None, b'{"content": "Why?"}', b"[]", "2026-01-01")
-    asked = (b"{}", b"{}", None, 1, 0, 0, 0, moment, moment)
-    yield "run", (number, run, session, "local", question, f"answer_{number}", "done", *asked)
-    yield "run_message", (run, 0, 1, said)
+    question_row = (b"{}", b"{}", None, 1, 0, 0, 0, moment, moment, None)
+    yield "run", (number, run, session, "local", question, f"answer_{number}", "done", *question_row)
+    yield "run_message", (run, 0, 1, message)
     for event in range(EVENTS):
-        frames = f"event: content_block_delta\ndata: {text(chance, 1500)}\n\n".encode()
+        frames = f"event: content_block_delta\ndata: {text(rng, 1500)}\n\n".encode()
         yield "run_events", (number * EVENTS + event, number, event * 10, event * 10 + 9, frames)
     yield "session_entry", (number, session, "title")
-    yield "session_terms", (number, text(chance, 2000))
-    content = text(chance, 3000).encode()
+    yield "session_terms", (number, text(rng, 2000))
+    content = text(rng, 3000).encode()
     yield from file_rows(session, number, content, None)
 
 
@@ -108,19 +109,19 @@ def insert_rows(rows: list[tuple[str, Row]]) -> Steps[None]:
     for name, table in TABLES.items():
         some = [row for kind, row in rows if kind == name]
         if some:
-            yield db.insert(table, table.columns, some)
+            yield db.insert(table, table.backup_columns, some)
 
 
 async def fill(home: Path, sessions: int, files: int) -> None:
-    chance = random.Random(1)
+    rng = random.Random(1)
     async with Net() as net, Database.open(EMBEDDED["FOOTNOTE_DATABASE_URL"], home) as database:
         storage = open_storage(EMBEDDED["FOOTNOTE_STORAGE_URL"], home, {}, net)
         for first in range(1, sessions + 1, 100):
             numbers = range(first, min(first + 100, sessions + 1))
-            await database.write(insert_rows([row for number in numbers for row in session_rows(chance, number)]))
+            await database.write(insert_rows([row for number in numbers for row in session_rows(rng, number)]))
         for number in range(files):
-            # One half is text, the other what is packed already, as images and PDFs are.
-            content = chance.randbytes(FILE_BYTES) if number % 2 else text(chance, FILE_BYTES).encode()
+            # One half is text, the other incompressible like images and PDFs.
+            content = rng.randbytes(FILE_BYTES) if number % 2 else text(rng, FILE_BYTES).encode()
             digest = hashlib.sha256(content).hexdigest()
             place = f"{digest[:2]}/{digest}.{secrets.token_hex(4)}"
             await storage.put(place, content, digest)
@@ -175,18 +176,18 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=2000)
     parser.add_argument("--files", type=int, default=400, help="of 500 kB each")
     parser.add_argument("--quick", action="store_true", help="a twentieth of both")
-    given = parser.parse_args()
-    if given.quick:
-        given.sessions, given.files = given.sessions // 20, given.files // 20
+    options = parser.parse_args()
+    if options.quick:
+        options.sessions, options.files = options.sessions // 20, options.files // 20
     folder = Path(tempfile.mkdtemp(prefix="footnote-bench-"))
     home = folder / "home"
     home.mkdir()
     try:
-        asyncio.run(fill(home, given.sessions, given.files))
+        asyncio.run(fill(home, options.sessions, options.files))
         with ExitStack() as stack:
             rows = list(measure_embedded(folder, home))
-            if lacking := missing():
-                print("\n".join(lacking))
+            if unavailable := missing():
+                print("\n".join(unavailable))
             else:
                 rows += measure_services(folder, home, stack.enter_context(Services()))
         for name, cost, size in rows:

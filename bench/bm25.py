@@ -1,4 +1,4 @@
-"""BM25 over single sentences, as a textbook has it: the reference for ranking."""
+"""BM25 over single sentences as in a textbook: the reference for ranking."""
 
 import math
 import re
@@ -16,7 +16,7 @@ def words(text: str) -> list[str]:
 
 
 def best_by_trigrams(texts: list[str], question: str, room: int, count: int = 3) -> list[str]:
-    """The sentences whose characters fit best, as many as fit into the room; what is longer than that is cut."""
+    """The best sentences that fit into the character limit; a longer one is cut."""
     pieces = [piece for text in texts for sentence in _ANY_SENTENCE.findall(text) for piece in _cut(sentence, room)]
     found: list[str] = []
     for piece in _ranked(pieces, question, trigrams):
@@ -31,7 +31,7 @@ def trigrams(text: str) -> list[str]:
 
 
 def _cut(sentence: str, room: int) -> Iterator[str]:
-    """Between words, where there are spaces."""
+    """Cuts between words, where there are spaces."""
     rest, longest = sentence.strip(), round(0.8 * room)
     while len(rest) > longest:
         at = rest.rfind(" ", 1, longest)
@@ -43,7 +43,7 @@ def _cut(sentence: str, room: int) -> Iterator[str]:
 
 
 def best(texts: list[str], question: str, count: int = 3) -> list[str]:
-    """The sentences that fit best."""
+    """The best sentences."""
     sentences = [found.strip() for text in texts for found in _SENTENCE.findall(text) if found.strip()]
     return _ranked(sentences, question, words)[:count]
 

@@ -1,10 +1,10 @@
-"""What it costs that other replicas follow: CPU per event with and without a bus, and how late a delta comes.
+"""What followers on other replicas cost: CPU per event with and without a bus, and the latency of a delta.
 
     python bench/bus.py
 
-Two replicas in one process, with real servers. Runs say a word twenty times a second each; then the same with one
-follower of each on the other replica. Latency is from the moment that a delta is said to the moment that the follower
-on the other replica has it, and includes the 80 ms that events wait for each other before they are stored.
+Two replicas in one process, with real servers. Each run sends a word twenty times a second, at first without and then
+with one follower on the other replica. The latency is from the moment in which a delta is produced to the moment in
+which the follower on the other replica receives it, including the 80 ms for which events are batched.
 """
 
 import argparse
@@ -39,9 +39,9 @@ async def run_ids(app: App, count: int) -> list[str]:
     found: list[str] = []
     for _ in range(count):
         session = await app.sessions.create(LOCAL_USER, "researcher")
-        asked = RunRequest("researcher", "footnote/reader", "en")
-        asking = app.runner._submitter  # noqa: SLF001 - a run that nobody carries on
-        head = await asking.submit(LOCAL_USER, session.id, NewMessage(content="Why?"), asked)
+        request = RunRequest("researcher", "footnote/reader", "en")
+        submitter = app.runner._submitter  # noqa: SLF001 - a run that no executor starts
+        head = await submitter.submit(LOCAL_USER, session.id, NewMessage(content="Why?"), request)
         found.append(head.id)
     return found
 
@@ -49,7 +49,7 @@ async def run_ids(app: App, count: int) -> list[str]:
 async def follow(app: App, run_id: str, late: list[float]) -> None:
     async for piece in app.runner.follow(run_id):
         now = time.monotonic()
-        late += [now - float(said) for said in _SENT_AT.findall(piece)]
+        late += [now - float(sent_at) for sent_at in _SENT_AT.findall(piece)]
 
 
 async def publish(app: App, logs: list[RunLog], events: int) -> None:
@@ -64,7 +64,7 @@ async def publish(app: App, logs: list[RunLog], events: int) -> None:
 
 
 async def measure(settings: dict[str, str], runs: int, events: int, *, followed: bool) -> tuple[float, list[float]]:
-    """CPU in µs per event, and how late each was."""
+    """CPU in µs per event, and the latency of each."""
     late: list[float] = []
     with tempfile.TemporaryDirectory() as home:
         environ = {"HOME": home, "FOOTNOTE_LIMITS_RUNS_PER_USER": "100000", **settings}
@@ -126,7 +126,7 @@ if __name__ == "__main__":
     parser.add_argument("--events", type=int, default=100)
     parser.add_argument("--quick", action="store_true", help="a tenth of the runs")
     chosen = parser.parse_args()
-    if lacking := missing():
-        print("\n".join(["The bus was not measured:", *lacking]))
+    if unavailable := missing():
+        print("\n".join(["The bus was not measured:", *unavailable]))
         sys.exit()
     asyncio.run(main(chosen.runs // 10 if chosen.quick else chosen.runs, chosen.events))

@@ -1,7 +1,7 @@
 """What a run, an event and a stored megabyte cost on shared services, and what that means for many machines.
 
     .venv/bin/python bench/capacity.py                measures (about three minutes) and prints
-    .venv/bin/python bench/capacity.py --write        and writes it into docs/scale.md and bench/capacity.json
+    .venv/bin/python bench/capacity.py --write        and writes it into bench/capacity.json and the two pages below
     .venv/bin/python bench/capacity.py --known        takes the costs of bench/capacity.json; measures nothing
 
 The model and the simulation are pure functions of the costs: the same costs give the same page.
@@ -17,23 +17,28 @@ from measure import Figures
 
 ROOT = Path(__file__).resolve().parents[1]
 FIGURES_FILE = ROOT / "bench" / "capacity.json"
-PAGE = ROOT / "docs" / "scale.md"
+SCALE = ROOT / "docs" / "scale.md"
+METHODS = ROOT / "bench" / "README.md"
+PAGES = {"costs": SCALE, "model": SCALE, "simulation": METHODS}
+"""The page of each section."""
 
 
 def _log(progress: str) -> None:
     print(f"{progress} …", file=sys.stderr, flush=True)
 
 
-def update_page(page: str, made: dict[str, str]) -> str:
-    """The page with each section between its marks replaced."""
+def updated_pages(made: dict[str, str]) -> dict[Path, str]:
+    """The text of each page, with the sections between the markers replaced."""
+    pages = {path: path.read_text(encoding="utf-8") for path in PAGES.values()}
     for name, text in made.items():
+        path = PAGES[name]
         begin, end = f"<!-- {name}: written by bench/capacity.py -->", f"<!-- end of {name} -->"
-        head, _, rest = page.partition(begin)
+        head, _, rest = pages[path].partition(begin)
         _, mark, tail = rest.partition(end)
         if not mark:
-            raise SystemExit(f"{PAGE} has no place for {name}")
-        page = f"{head}{begin}\n\n{text.strip()}\n\n{end}{tail}"
-    return page
+            raise SystemExit(f"{path} has no place for {name}")
+        pages[path] = f"{head}{begin}\n\n{text.strip()}\n\n{end}{tail}"
+    return pages
 
 
 def main() -> None:
@@ -51,8 +56,8 @@ def main() -> None:
         from capacity_measure import measure  # noqa: PLC0415 - it needs the services
         from services import missing  # noqa: PLC0415 - found once the measurement is imported
 
-        if lacking := missing():
-            print("\n".join(["What replicas cost was not measured:", *lacking]))
+        if unavailable := missing():
+            print("\n".join(["What replicas cost was not measured:", *unavailable]))
             return
         figures = measure(_log)
     made = sections(figures)
@@ -61,7 +66,8 @@ def main() -> None:
         arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
     if arguments.write:
         FIGURES_FILE.write_text(json.dumps(figures, indent=1) + "\n")
-        PAGE.write_text(update_page(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")
+        for path, text in updated_pages(made).items():
+            path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

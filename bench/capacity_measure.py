@@ -1,4 +1,4 @@
-"""What a run, an event, a page and a file cost on PostgreSQL, Redis and S3: CPU, transactions, messages and bytes."""
+"""The cost of a run, an event, a page and a file on PostgreSQL, Redis and S3: CPU, transactions, messages and bytes."""
 
 import asyncio
 import io
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import redis
 import uvloop
 import venvs
-from followers import Ask, connect, follow_all
+from followers import HttpRequest, connect, follow_all
 from measure import Figures
 from processes import AUTHORISED, FOLLOWING, Server
 from replicas_processes import Cluster, Services, cluster
@@ -43,7 +43,7 @@ _DONE = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_databa
 
 @dataclass
 class Requests:
-    """Counts the requests to a port, and passes them on."""
+    """Counts the requests to a port, and forwards them."""
 
     to: int
     port: int = 0
@@ -83,7 +83,7 @@ class Requests:
 
 
 class Meter:
-    """Everything that can be read off a cluster; `spent` says what some work added to it."""
+    """All counters of a cluster; `spent` returns what some work added to them."""
 
     def __init__(self, found: Cluster, requests: Requests) -> None:
         self._cluster = found
@@ -91,22 +91,22 @@ class Meter:
         self._redis = redis.Redis.from_url(found.services.redis.url())
 
     def read(self) -> Figures:
-        told = self._redis.info("stats")
+        stats = self._redis.info("stats")
         tables = {str(name): int(str(size)) for name, size in self._cluster.sql(_TABLES)}
         return {
             **{f"{part}_s": seconds for part, seconds in self._cluster.cpu().items()},
             "transactions": int(str(self._cluster.sql(_DONE)[0][0])),
             "wal_bytes": float(str(self._cluster.sql("SELECT pg_current_wal_lsn() - '0/0'::pg_lsn")[0][0])),
-            "bus_commands": int(told["total_commands_processed"]),
-            "bus_in_bytes": int(told["total_net_input_bytes"]),
-            "bus_out_bytes": int(told["total_net_output_bytes"]),
+            "bus_commands": int(stats["total_commands_processed"]),
+            "bus_in_bytes": int(stats["total_net_input_bytes"]),
+            "bus_out_bytes": int(stats["total_net_output_bytes"]),
             "s3_requests": self._requests.count,
             "database_bytes": sum(tables.values()),
             "tables": tables,
         }
 
     def measure_cost(self, work: Callable[[], object], times: int) -> Figures:
-        """By one of `times` pieces of work. What PostgreSQL counts comes with a delay."""
+        """The cost of one of `times` pieces of work. PostgreSQL updates its counters with a delay."""
         time.sleep(1.5)
         before = self.read()
         began = time.monotonic()
@@ -124,12 +124,12 @@ class Meter:
 
 
 def _sessions(server: Server, count: int) -> list[str]:
-    return [one["id"] for one in server.ask_all([Ask("POST", "/v2/sessions", b"{}", AUTHORISED)] * count)]
+    return [one["id"] for one in server.ask_all([HttpRequest("POST", "/v2/sessions", b"{}", AUTHORISED)] * count)]
 
 
-def _message(session: str, model: str, question: str = "What is a footnote for?") -> Ask:
+def _message(session: str, model: str, question: str = "What is a footnote for?") -> HttpRequest:
     body = json.dumps({"content": question, "model": model}).encode()
-    return Ask("POST", f"/v2/sessions/{session}/messages", body, FOLLOWING)
+    return HttpRequest("POST", f"/v2/sessions/{session}/messages", body, FOLLOWING)
 
 
 def _runs(server: Server, deltas: int, count: int = RUNS) -> Callable[[], object]:
@@ -159,21 +159,21 @@ def _searches(server: Server) -> Callable[[], object]:
 
 
 def _packed(content: bytes) -> bytes:
-    """A file without a text that could be searched."""
+    """A file without searchable text."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
         archive.writestr("content", content)
     return made.getvalue()
 
 
-class Upload(Ask):
+class Upload(HttpRequest):
     def encode(self) -> bytes:
         return super().encode().replace(b"application/json", f"multipart/form-data; boundary={MARK}".encode(), 1)
 
 
 def _files(server: Server) -> Callable[[], object]:
     [session] = _sessions(server, 1)
-    asks: list[Ask] = []
+    asks: list[HttpRequest] = []
     for at in range(FILES):
         content = _packed(random.Random(at).randbytes(FILE_BYTES))
         head = f'--{MARK}\r\ncontent-disposition: form-data; name="f"; filename="{at}.zip"\r\n\r\n'.encode()
@@ -190,11 +190,11 @@ def _files(server: Server) -> Callable[[], object]:
 
 
 def _follows(owner: Server, other: Server) -> Callable[[], object]:
-    """Who comes back to a run in which nothing happens, on the other replica, and goes as soon as it has begun."""
+    """A client that reconnects to an idle run on the other replica, and leaves as soon as the stream has begun."""
     [session] = _sessions(owner, 1)
     model = f"bench/{upstream.model_name(10, 600_000, 'text')}"
     run = owner.ask("POST", f"/v2/sessions/{session}/messages", {"content": "…", "model": model})["run_id"]
-    ask = Ask("GET", f"/v2/runs/{run}/events", headers=FOLLOWING)
+    ask = HttpRequest("GET", f"/v2/runs/{run}/events", headers=FOLLOWING)
 
     async def some() -> None:
         for _ in range(FOLLOWS // 20):
@@ -208,7 +208,7 @@ def _follows(owner: Server, other: Server) -> Callable[[], object]:
 
 
 def _orphans(found: Cluster) -> Figures:
-    """Runs in which nothing happens lose their replica: what the other one spends until it has all of them."""
+    """The replica of idle runs dies: what the other one spends until it has adopted them all."""
     victim, heir = found.servers
     model = f"bench/{upstream.model_name(10, 600_000, 'text')}"
     for session in _sessions(victim, ORPHANS):
@@ -236,7 +236,7 @@ def _orphans(found: Cluster) -> Figures:
 
 
 def _idle(found: Cluster, server: Server) -> Figures:
-    """Shares of a processor when nothing happens."""
+    """The load of an idle cluster, as shares of a processor."""
     before = server.cpu(), found.cpu()
     time.sleep(IDLE_SECONDS)
     after = server.cpu(), found.cpu()
@@ -259,7 +259,7 @@ def _web() -> Iterator[dict[str, str]]:
 
 def measure(say: Callable[[str], None]) -> Figures:
     prefix = "FOOTNOTE_TOOLS_WEB_SEARCH_"
-    with Services() as services, upstream.running(on_uvloop=True) as port, _web() as web:
+    with Services() as services, upstream.run_upstream(on_uvloop=True) as port, _web() as web:
         requests = Requests(services.s3.port)
         settings = {
             f"{prefix}DEFAULT_PROVIDER": "searxng",
@@ -271,7 +271,7 @@ def measure(say: Callable[[str], None]) -> Figures:
             with cluster(services, port, FOOTNOTE_STORAGE_URL=storage, **settings) as found:
                 meter = Meter(found, requests)
                 first, second = found.servers
-                uvloop.run(follow_all(first.port, [Ask("GET", "/readyz")], seconds=30))
+                uvloop.run(follow_all(first.port, [HttpRequest("GET", "/readyz")], seconds=30))
                 _runs(first, 1, 10)()
                 say("idle")
                 figures: Figures = {"idle": _idle(found, second), "page_text_bytes": web["text"]}

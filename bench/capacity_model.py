@@ -1,4 +1,4 @@
-"""From measured costs to what so many machines carry: plain arithmetic, with every assumption by its name."""
+"""From measured costs to the capacity of a number of machines: plain arithmetic with named assumptions."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -7,65 +7,65 @@ from capacity_simulation import Costs
 from measure import Figures
 
 RUN_EVENTS = 251
-"""Deltas of the long run that was measured."""
+"""Deltas of the measured long run."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is usual, as we assume: nobody measured your users."""
+    """Assumptions about a usual question, which no measurement of users supports."""
 
     events: int = 500
     seconds: float = 40.0
     pages: int = 5
-    """Read in its one search."""
+    """Pages read in its one search."""
     files: float = 0.2
     followers: float = 1.2
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Four cores with a replica on each, so far used that a neighbour's death does not overload it."""
+    """Four cores with a replica on each, loaded so that the death of a neighbour does not overload it."""
 
     replicas: int = 4
     used: float = 0.6
     connections: int = 12
-    """Of one replica with PostgreSQL."""
+    """Of one replica to PostgreSQL."""
 
 
 class Needs(NamedTuple):
-    """What so many machines carry, and what they ask of the services."""
+    """The capacity of a number of machines, and the load of the services."""
 
     machines: int
     questions: float
-    """A second."""
+    """Per second."""
     live: float
-    """Runs at a time."""
+    """Concurrent runs."""
     streams: float
     commits: float
     database_cores: float
     connections: int
     bus_megabytes: float
-    """A second, out of Redis: what is followed on another replica than that of its run."""
+    """Per second from Redis, for followers on another replica than that of the run."""
     database_gigabytes: float
-    """That stay, a day of eight busy hours."""
+    """Stored permanently, in a day of eight busy hours."""
     wal_megabytes: float
-    """A second."""
+    """Per second."""
     s3_requests: float
 
 
 def part(figures: Figures, name: str) -> Figures:
-    """A thing without the run around it."""
+    """The cost of one item without its run."""
     thing, run = figures[name], figures["run"]
     return {key: thing[key] - run[key] for key in run if key not in ("tables", "wall_s")}
 
 
 def event(figures: Figures) -> Figures:
-    """One event more."""
+    """The cost of one more event."""
     return {key: max(0.0, cost / (RUN_EVENTS - 1)) for key, cost in part(figures, "long_run").items()}
 
 
 def question_costs(figures: Figures, question: Question) -> Figures:
-    """All that a usual question costs."""
+    """The whole cost of a usual question."""
     run, one, search = figures["run"], event(figures), part(figures, "search")
     share = question.pages / 5
     file = figures["file"]
@@ -77,7 +77,7 @@ def question_costs(figures: Figures, question: Question) -> Figures:
 
 
 def stored_bytes(figures: Figures, question: Question) -> float:
-    """Of a question, when its events are forgotten: what stays in the database."""
+    """Bytes of a question in the database after its events are pruned."""
     whole = question_costs(figures, question)["database_bytes"]
     events = figures["run"]["tables"].get("run_events", 0) + question.events * (
         (figures["long_run"]["tables"].get("run_events", 0) - figures["run"]["tables"].get("run_events", 0))
@@ -108,14 +108,14 @@ def needs(figures: Figures, machines: int, question: Question, machine: Machine)
 
 
 def simulated_costs(figures: Figures, question: Question) -> Costs:
-    """What the simulation takes for a job of each kind. An event has its share of all else that a question costs."""
+    """The cost of each kind of job in the simulation. An event includes its share of all other costs of a question."""
     one, follow, adoption, whole = (
         event(figures),
         figures["follow"],
         figures["adoption"],
         question_costs(figures, question),
     )
-    # Half of what an event costs is for its one follower: an estimate.
+    # An estimate: half the cost of an event is that of its one follower.
     delivery = one["replicas_s"] / 2
     return Costs(
         event=whole["replicas_s"] / question.events - delivery,
@@ -125,7 +125,7 @@ def simulated_costs(figures: Figures, question: Question) -> Costs:
         adoption_database=adoption["postgresql_s"],
         follow=follow["replicas_s"],
         follow_database=follow["postgresql_s"],
-        # Two replicas had nothing to do but that, every two seconds.
+        # Two idle replicas only sent heartbeats, every two seconds.
         beat_database=figures["idle"]["postgresql"] / 2 * 2.0,
         flush_database=figures["run"]["postgresql_s"] / max(1.0, figures["run"]["transactions"]),
     )

@@ -1,10 +1,10 @@
-"""The costs, the model and the simulation as Markdown, for docs/scale.md."""
+"""The costs, the model and the simulation as Markdown, for docs/scale.md and bench/README.md."""
 
 from dataclasses import replace
 from itertools import starmap
 
 from capacity_model import Machine, Needs, Question, event, needs, part, question_costs, simulated_costs, stored_bytes
-from capacity_simulation import Costs, Park, Rolled, Told, cells, deaths, reconnects, upgrade
+from capacity_simulation import Costs, Deployment, FaultOutcome, UpgradeOutcome, cells, deaths, reconnects, upgrade
 from measure import Figures
 from report import Table
 
@@ -13,7 +13,7 @@ CLAIM = 20
 
 
 def _bare(table: Table) -> str:
-    """Without its title: the page has its own."""
+    """Without a title, which the page has."""
     return str(table).partition("\n\n")[2].strip()
 
 
@@ -55,7 +55,7 @@ def _cell(figures: Figures, keys: tuple[str, ...], by: float) -> str:
 
 def _others(figures: Figures) -> Table:
     idle, adoption, file = figures["idle"], figures["adoption"], figures["file"]
-    kept = stored_bytes(figures, Question()) / 1e3
+    stored = stored_bytes(figures, Question()) / 1e3
     rows = [
         (
             "a replica that does nothing",
@@ -69,7 +69,7 @@ def _others(figures: Figures) -> Table:
             f"until {adoption['orphans']:.0f} runs of a killed replica were taken over by the only other one",
             f"{adoption['seconds']:.1f} s",
         ),
-        ("what stays of a usual question in the database once its events are forgotten", f"{kept:.0f} kB"),
+        ("what stays of a usual question in the database once its events are forgotten", f"{stored:.0f} kB"),
         (
             "a stored megabyte in the database (its row) and in the bucket",
             f"{file['database_bytes'] / 1e3:.1f} kB, 1 MB",
@@ -95,11 +95,11 @@ def _model(figures: Figures) -> Table:
     return Table("", columns, rows)
 
 
-def _park(figures: Figures, machines: int, *, claim_most: int | None) -> Park:
-    """So many replicas that each have their share of the model's runs."""
+def _park(figures: Figures, machines: int, *, claim_most: int | None) -> Deployment:
+    """That many replicas, each with its share of the model's runs."""
     found = needs(figures, 1, Question(), Machine())
     question = Question()
-    return Park(
+    return Deployment(
         machines,
         max(1, int(found.live / Machine().replicas)),
         events=question.events / question.seconds,
@@ -108,11 +108,14 @@ def _park(figures: Figures, machines: int, *, claim_most: int | None) -> Park:
     )
 
 
-def _outcome_row(name: str, told: Told, park: Park) -> tuple[str, ...]:
-    late = "no" if told.latest_beat <= park.lease - park.beat else f"yes, {told.latest_beat:.1f} s late"
+def _outcome_row(name: str, outcome: FaultOutcome, deployment: Deployment) -> tuple[str, ...]:
+    late = (
+        "no" if outcome.latest_beat <= deployment.lease - deployment.beat else f"yes, {outcome.latest_beat:.1f} s late"
+    )
     return (
-        name, f"{told.adopted_half:.1f}", f"{told.adopted_all:.1f}", f"{told.back_half:.1f}", f"{told.back_all:.1f}",
-        str(told.most_taken), f"{told.busiest:.0%}", f"{told.database:.0%}", late,
+        name, f"{outcome.adopted_half:.1f}", f"{outcome.adopted_all:.1f}",
+        f"{outcome.back_half:.1f}", f"{outcome.back_all:.1f}", str(outcome.most_taken),
+        f"{outcome.busiest:.0%}", f"{outcome.database:.0%}", late,
     )  # fmt: skip
 
 
@@ -141,10 +144,12 @@ def _upgrades(figures: Figures, costs: Costs) -> Table:
         ("the first to look takes all", _park(figures, 10, claim_most=None)),
         (f"{CLAIM} at a look", _park(figures, 10, claim_most=CLAIM)),
     ]
-    return Table("", columns, list(starmap(_upgrade_row, ((name, upgrade(park, costs)) for name, park in ways))))
+    return Table(
+        "", columns, list(starmap(_upgrade_row, ((name, upgrade(deployment, costs)) for name, deployment in ways)))
+    )
 
 
-def _upgrade_row(name: str, found: Rolled) -> tuple[str, ...]:
+def _upgrade_row(name: str, found: UpgradeOutcome) -> tuple[str, ...]:
     return name, f"{found.seconds:.0f}", f"{found.interrupted:.2f}", str(found.worst), f"{found.busiest:.0%}"
 
 
@@ -153,13 +158,13 @@ def _storms(figures: Figures, costs: Costs) -> Table:
     ten = _park(figures, 10, claim_most=CLAIM)
     rows: list[tuple[str, ...]] = []
     for least, most in ((0.0, 0.1), (0.5, 1.5), (1.0, 10.0)):
-        told = reconnects(replace(ten, back=(least, most)), costs)
-        rows.append((f"{least:g} to {most:g} s", f"{told.back_half:.1f}", f"{told.back_all:.1f}"))
+        storm = reconnects(replace(ten, back=(least, most)), costs)
+        rows.append((f"{least:g} to {most:g} s", f"{storm.back_half:.1f}", f"{storm.back_all:.1f}"))
     return Table("", columns, rows)
 
 
 def sections(figures: Figures) -> dict[str, str]:
-    """Markdown by the name of its place in the page."""
+    """Markdown by the name of its section in the page."""
     costs = simulated_costs(figures, Question())
     return {
         "costs": f"{_bare(_costs(figures))}\n\n{_bare(_others(figures))}",

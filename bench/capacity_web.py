@@ -1,5 +1,5 @@
-"""A web of pages that nobody has read before, and a search engine that finds five of them for every question. In a
-process of its own, so that it is billed to nobody. Prints where they are."""
+"""A web of ever new pages, and a search engine that returns five of them for each question, in a process of its own so
+that its CPU time is not counted. Prints their addresses."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from web import Reply, Web
+from web import PageReply, Web
 from web.providers import Hit, SearchServer
 
 PAGES = 5
@@ -19,10 +19,10 @@ _SYLLABLES = ("ka", "ro", "min", "tel", "su", "va", "nor", "phi", "dan", "ler", 
 
 
 def words(seed: int, number: int) -> list[str]:
-    """Of a small language, with words that come often and words that come once."""
-    chance = random.Random(seed)
-    known = ["".join(chance.choices(_SYLLABLES, k=chance.randint(1, 4))) for _ in range(number // 4)]
-    return [known[int(len(known) * chance.random() ** 3)] for _ in range(number)]
+    """Text of an artificial language with frequent and unique words."""
+    rng = random.Random(seed)
+    known = ["".join(rng.choices(_SYLLABLES, k=rng.randint(1, 4))) for _ in range(number // 4)]
+    return [known[int(len(known) * rng.random() ** 3)] for _ in range(number)]
 
 
 def page(number: int) -> bytes:
@@ -41,7 +41,7 @@ async def main() -> None:
             for _at in range(PAGES):
                 number = next(numbers)
                 path = f"/page-{number}"
-                web.put(path, Reply(headers={"Content-Type": "text/html; charset=utf-8"}, body=page(number)))
+                web.put(path, PageReply(headers={"Content-Type": "text/html; charset=utf-8"}, body=page(number)))
                 found.append(Hit(f"Page {number}", web.url(path), " ".join(words(number, 20))))
             return found
 

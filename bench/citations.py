@@ -1,10 +1,10 @@
-"""How often the verdict on a footnote is right, and what it costs.
+"""The accuracy and the cost of verdicts on footnotes.
 
     .venv/bin/python bench/citations.py          about half a minute
     .venv/bin/python bench/citations.py --all    the tuning half of the labelled set too
 
-Precision of a verdict: of the claims that get it, the share that deserves it. Recall: of those that deserve it, the
-share that gets it. The labelled set and its kinds are described in tests/fixtures/citations/README.md.
+Precision of a verdict: the share of the claims with it that deserve it. Recall: the share of the claims that deserve it
+that get it. The labelled set and its kinds are described in tests/fixtures/citations/README.md.
 """
 
 import argparse
@@ -20,13 +20,13 @@ from typing import NamedTuple
 
 from report import FAIL, NO_BAR, PASS, Table, conclude
 
-from footnote.evidence.check import check_citations
 from footnote.evidence.sources import Sources
+from footnote.evidence.verdict import check_citations
 from footnote.protocol.sources import Snapshot, Source
 from footnote.text.terms import terms
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from fixtures.citations.labelled import LANGUAGES, VERDICTS, Labelled, articles, labelled
+from fixtures.citations.labelled import LANGUAGES, VERDICTS, LabelledClaim, articles, labelled
 
 SUPPORTED_PRECISION = 0.95
 UNSUPPORTED_RECALL = 0.90
@@ -34,8 +34,8 @@ LONG_PAGE = 400_000
 CLAIMS = 60
 
 
-class Judged(NamedTuple):
-    row: Labelled
+class JudgedClaim(NamedTuple):
+    row: LabelledClaim
     verdict: str
 
 
@@ -47,15 +47,15 @@ def sources_of(page: str) -> Sources:
     return sources
 
 
-def judge_rows(rows: Iterable[Labelled]) -> list[Judged]:
+def judge_rows(rows: Iterable[LabelledClaim]) -> list[JudgedClaim]:
     pages: dict[str, Sources] = {}
     return [
-        Judged(row, check_citations(row.footnoted, pages.setdefault(row.page, sources_of(row.page)))[0].verdict)
+        JudgedClaim(row, check_citations(row.footnoted, pages.setdefault(row.page, sources_of(row.page)))[0].verdict)
         for row in rows
     ]
 
 
-def verdicts(results: Sequence[Judged]) -> Table:
+def verdicts(results: Sequence[JudgedClaim]) -> Table:
     rows: list[tuple[str, ...]] = []
     for language in LANGUAGES:
         own = [one for one in results if one.row.language == language]
@@ -77,8 +77,8 @@ def _bar(verdict: str, precision: float, recall: float) -> tuple[str, str]:
     return NO_BAR
 
 
-def kinds(results: Sequence[Judged]) -> Table:
-    """Of each kind of claim, the share that gets each verdict."""
+def kinds(results: Sequence[JudgedClaim]) -> Table:
+    """For each kind of claim, the share of each verdict."""
     counts: dict[tuple[str, str], dict[str, Counter[str]]] = {}
     for one in results:
         of_kind = counts.setdefault((one.row.kind, one.row.label), {language: Counter() for language in LANGUAGES})
@@ -95,7 +95,7 @@ def _shares(found: Counter[str]) -> str:
     return " / ".join(f"{100 * found[verdict] / total:.0f}" for verdict in VERDICTS)
 
 
-def costs(rows: Sequence[Labelled]) -> Table:
+def costs(rows: Sequence[LabelledClaim]) -> Table:
     made: list[tuple[str, ...]] = []
     for language in LANGUAGES:
         claims = [row for row in rows if row.language == language]

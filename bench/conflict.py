@@ -1,12 +1,12 @@
-"""Pages that contradict each other: how often a reader without a key shows both sides, and says that they disagree.
+"""Contradicting pages: how often an answer without a key shows both sides, and reports the disagreement.
 
     .venv/bin/python bench/conflict.py              all pairs, some minutes
     .venv/bin/python bench/conflict.py --every 10   a sample
     .venv/bin/python bench/conflict.py --data DIR   XQuAD files of your own: en.json, vi.json, zh.json
 
-A pair is an article of XQuAD and its copy, in which one sentence that answers a question has another number, or is
-denied. A provider finds both and three other pages; the crawler reads them; the reader answers. Both sides are shown
-if a quotation of each page has that page's version of the sentence; the bar is for both shown and told.
+A pair is an article of XQuAD and a copy in which one sentence that answers a question has another number, or is
+negated. A provider returns both and three other pages; the crawler reads them; the reader answers. Both sides are shown
+if a quotation of each page has that page's version of the sentence; the bar is for both shown and reported.
 """
 
 import argparse
@@ -44,11 +44,11 @@ _DENIABLE = {
 }
 _DENIALS = {"en": (" not", " never"), "vi": ("không ", "chưa "), "zh": ("没有", "并未", "不")}
 _AROUND = 12
-"""Characters on both sides of a denial by which a side is known."""
+"""Characters on both sides of a negation that identify a version of the sentence."""
 
 
 class Pair(NamedTuple):
-    """`true` and `false` are texts by which the two versions of the sentence are known in a quotation."""
+    """`true` and `false`: texts that identify the two versions of the sentence in a quotation."""
 
     kind: str
     question: str
@@ -60,66 +60,66 @@ class Pair(NamedTuple):
 
 def pairs(articles: list[XquadArticle], language: str) -> Iterator[Pair]:
     """The same ones in every run."""
-    chance = random.Random(SEED)
+    rng = random.Random(SEED)
     for article in articles:
         for question in article.questions:
-            yield from _with_another_number(article, question, chance)
-            yield from _denied(article, question, language, chance)
+            yield from _with_another_number(article, question, rng)
+            yield from _denied(article, question, language, rng)
 
 
-def _with_another_number(article: XquadArticle, question: XquadQuestion, chance: random.Random) -> Iterator[Pair]:
+def _with_another_number(article: XquadArticle, question: XquadQuestion, rng: random.Random) -> Iterator[Pair]:
     found = _NUMBER.search(question.answer)
     if found is None:
         return
     digits = [at for at in range(found.start(), found.end()) if question.answer[at].isdigit()]
-    at = chance.choice(digits[1:] or digits)
-    digit = chance.choice([one for one in "123456789" if one != question.answer[at]])
+    at = rng.choice(digits[1:] or digits)
+    digit = rng.choice([one for one in "123456789" if one != question.answer[at]])
     other = question.answer[:at] + digit + question.answer[at + 1 :]
     changed = article.replace_text(question.paragraph, question.start, question.answer, other)
     yield Pair("number", question.text, article, changed, question.answer, other)
 
 
-def _denied(article: XquadArticle, question: XquadQuestion, language: str, chance: random.Random) -> Iterator[Pair]:
+def _denied(article: XquadArticle, question: XquadQuestion, language: str, rng: random.Random) -> Iterator[Pair]:
     text = article.paragraphs[question.paragraph]
     span = next(span for span in sentences(text) if span.start <= question.start < span.end)
     found = _DENIABLE[language].search(text, span.start, span.end)
     if found is None:
         return
     at = found.end() if language == "en" else found.start()
-    denial = chance.choice(_DENIALS[language])
+    denial = rng.choice(_DENIALS[language])
     before, after = text[max(span.start, at - _AROUND) : at], text[at : min(span.end, at + _AROUND)]
     changed = article.replace_text(question.paragraph, at, "", denial)
     yield Pair("denial", question.text, article, changed, before + after, before + denial + after)
 
 
-class Shown(NamedTuple):
+class PairResult(NamedTuple):
     true: bool
     false: bool
     told: bool
 
 
-async def search_pair(app: App, pair: Pair, urls: tuple[str, str], language: str) -> Shown:
+async def search_pair(app: App, pair: Pair, urls: tuple[str, str], language: str) -> PairResult:
     artifact: dict[str, Any] = {}
-    said = ""
+    answer = ""
     async for event in (await app.ask(pair.question)).events():
         if isinstance(event, BlockStart) and isinstance(event.content_block, ToolResultBlock):
             artifact = event.content_block.artifact or {}
         elif isinstance(event, BlockDelta) and isinstance(event.delta, TextGrowth):
-            said += event.delta.text
+            answer += event.delta.text
     numbers = {source["url"]: source["number"] for source in artifact["sources"]}
     quoted = {url: [one["text"] for one in artifact["passages"][:3] if one["number"] == numbers[url]] for url in urls}
     true, false = (
         any(side in text for text in quoted[url]) for url, side in zip(urls, (pair.true, pair.false), strict=True)
     )
-    return Shown(true, false, MESSAGES[language].disagree.partition("{")[0] in said)
+    return PairResult(true, false, MESSAGES[language].disagree.partition("{")[0] in answer)
 
 
 async def measure_language(language: str, data: Path, every: int) -> Iterator[tuple[str, ...]]:
     articles = read_articles(data, language)
     chosen = list(pairs(articles, language))[::every]
-    chance = random.Random(SEED)
+    rng = random.Random(SEED)
     listed: list[Hit] = []
-    results: dict[str, list[Shown]] = {}
+    results: dict[str, list[PairResult]] = {}
     async with Web({}) as web, SearchServer("searxng", lambda _: listed) as search:
         for article in articles:
             web.put(article.path, article_page(article))
@@ -128,14 +128,14 @@ async def measure_language(language: str, data: Path, every: int) -> Iterator[tu
                 for at, pair in enumerate(chosen):
                     other = web.put(f"/copy/{at}", article_page(pair.changed))
                     urls = (web.url(pair.article.path), other)
-                    rest = chance.sample([one for one in articles if one is not pair.article], OTHERS)
+                    rest = rng.sample([one for one in articles if one is not pair.article], OTHERS)
                     listed[:] = [Hit("", url, "") for url in (*urls, *(web.url(one.path) for one in rest))]
-                    chance.shuffle(listed)
+                    rng.shuffle(listed)
                     results.setdefault(pair.kind, []).append(await search_pair(app, pair, urls, language))
     return (_row(language, kind, found) for kind, found in sorted(results.items()))
 
 
-def _row(language: str, kind: str, found: list[Shown]) -> tuple[str, ...]:
+def _row(language: str, kind: str, found: list[PairResult]) -> tuple[str, ...]:
     def share(count: int) -> str:
         return f"{count / len(found):.3f}"
 

@@ -1,11 +1,10 @@
-"""What a report costs as PDF and as DOCX: beside the typesetter used bare and beside pandoc, in one run.
+"""The cost of converting a report to PDF and DOCX, compared with the bare typesetter and pandoc in the same run.
 
-    .venv/bin/python bench/convert.py                  CPU of both conversions, the sandbox's share, what is installed
+    .venv/bin/python bench/convert.py                  CPU of both conversions, the sandbox's share, installed size
 
-Each conversion runs in a process of its own, a copy of one in which all is loaded: the typesetter remembers what it has
-set before, and would set the same report again for nothing. The bar of DOCX is held against a process that has called
-`docx.prepare` as well; the rows beside it are without that, and from nothing. What a user gets today is the row of the
-sandbox. The report is that of the tests, about 60 pages.
+Each conversion runs in a forked copy of a process that has everything loaded, because the typesetter caches what it has
+set. The bar of DOCX applies to a process that has called `docx.prepare` too; the rows beside it are without that call,
+and from a cold start. Users get the row of the sandbox. The report is that of the tests, with about 60 pages.
 """
 
 import argparse
@@ -32,10 +31,10 @@ import pypdfium2
 import typst
 
 from documents.samples import long_report
-from footnote.documents.fonts import load_fonts
 from footnote.documents.markdown import parse_document
 from footnote.documents.out.docx import prepare, render_docx
 from footnote.documents.out.pdf import render_pdf
+from footnote.documents.out.typesetter import load_fonts
 from footnote.documents.tree import Document
 from footnote.sandbox.jobs import ConvertDocument, ConvertedDocument, Target
 from footnote.sandbox.pool import SandboxPool
@@ -49,7 +48,7 @@ FROM_NOTHING = "DOCX, pandoc; Python started from nothing"
 
 
 class Pairs(NamedTuple):
-    """CPU seconds of ours and of theirs, taken in alternation."""
+    """CPU seconds of ours and of the reference, in alternation."""
 
     ours: list[float]
     theirs: list[float]
@@ -65,7 +64,7 @@ class Pairs(NamedTuple):
 
 
 def fork_cpu_seconds(work: Callable[[], object]) -> float:
-    """CPU seconds of some work in a copy of this process, all threads of it."""
+    """CPU seconds of some work in a forked copy of this process, of all its threads."""
     process = os.fork()
     if not process:
         try:
@@ -94,7 +93,7 @@ def measure_pairs(ours: Callable[[], float], theirs: Callable[[], float], reps: 
     theirs()
     pairs: list[tuple[float, float]] = []
     for rep in range(reps):
-        # Who goes first changes, so that neither always finds the caches as the other left them.
+        # The order alternates, so that neither always finds the caches as the other left them.
         if rep % 2:
             mine = ours()
             pairs.append((mine, theirs()))
@@ -121,11 +120,11 @@ def convert(conversion: ConvertDocument) -> ConvertedDocument:
 
 
 def save_typst_source(folder: Path) -> None:
-    """Leaves in the folder what our conversion gives to the typesetter: its source and its pictures."""
+    """Writes the input that the converter gives to the typesetter into the folder: its source and its images."""
 
     bare: Any = typst.Compiler
 
-    class Watched:
+    class MeasuredProcess:
         def __init__(self, *, root: str, **settings: Any) -> None:
             self._root = Path(root)
             self._compiler = bare(root=root, **settings)
@@ -133,14 +132,14 @@ def save_typst_source(folder: Path) -> None:
         def compile(self, *, input: bytes, **settings: Any) -> Any:  # noqa: A002 - the name in the library
             for file in self._root.rglob("*"):
                 if file.is_file():
-                    kept = folder / file.relative_to(self._root)
-                    kept.parent.mkdir(parents=True, exist_ok=True)
-                    kept.write_bytes(file.read_bytes())
+                    target = folder / file.relative_to(self._root)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(file.read_bytes())
             (folder / "report.typ").write_bytes(input)
             return self._compiler.compile(input=input, **settings)
 
-    # In a copy of the process that ends after it.
-    vars(typst)["Compiler"] = Watched
+    # In a forked copy, which ends afterwards.
+    vars(typst)["Compiler"] = MeasuredProcess
     convert(report("pdf"))
 
 
@@ -165,7 +164,7 @@ def as_pdf(folder: Path, reps: int) -> Pairs:
 
 
 def _compare(ours: bytes, bare: bytes) -> None:
-    """Both are the report: as many pages, and about as many as its title says."""
+    """Checks that both files are the report, with about the expected number of pages."""
     pages = [len(pypdfium2.PdfDocument(content)) for content in (ours, bare)]
     assert pages[0] == pages[1], pages
     assert 50 <= pages[0] <= 70, pages
@@ -175,7 +174,7 @@ def _compare(ours: bytes, bare: bytes) -> None:
 
 
 def as_docx(folder: Path, reps: int) -> dict[str, Pairs]:
-    """By how far the process was got ready before: pandoc starts from nothing each time, and does so at once."""
+    """By how much of the process was loaded before: pandoc always starts cold."""
     pandoc = next((venvs.peer("pandoc").site_packages / "pypandoc" / "files").glob("pandoc*"))
     conversion = report("docx")
     (folder / "report.md").write_text(conversion.markdown, encoding="utf-8")
@@ -210,7 +209,7 @@ def cpu_seconds() -> float:
 
 
 async def in_sandbox(conversion: ConvertDocument, times: int) -> float:
-    """CPU seconds a job, of all processes, without what it takes to start."""
+    """CPU seconds for each job, of all processes, without their start."""
 
     async def run(count: int) -> float:
         start = cpu_seconds()
@@ -272,7 +271,7 @@ def main() -> None:
         raise SystemExit("This benchmark copies processes: it runs where there is fork.")
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()} {platform.machine()}\n")
     load_fonts()
-    # As the sandbox does: what is there by now is not looked at again by any copy, and so not copied.
+    # As the sandbox does: objects that exist now are excluded from garbage collections, and so not copied by forks.
     gc.collect()
     gc.freeze()
     made = measure(reps=3 if arguments.quick else 9)

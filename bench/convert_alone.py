@@ -1,4 +1,4 @@
-"""The report as DOCX in a process that starts from nothing, with no more than that loaded."""
+"""Converts the report to DOCX in a cold process with only the imports that it needs."""
 
 import sys
 from pathlib import Path

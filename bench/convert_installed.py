@@ -1,4 +1,4 @@
-"""How much there is on the disk after `make setup`: fonts and converters included, tools of developers not."""
+"""The installed size after `make setup`, with fonts and converters, without development tools."""
 
 import hashlib
 import shutil
@@ -17,7 +17,7 @@ LARGEST = 8
 
 
 def create_environment() -> Path:
-    """An environment as the Makefile makes it, made anew when the lock file changes."""
+    """An environment as the Makefile creates it, created again when the lock file changes."""
     home = venvs.HOME / "setup"
     stamp = home / "made-from"
     wanted = f"{sys.version} without byte code {hashlib.sha256(LOCK.read_bytes()).hexdigest()}"
@@ -26,7 +26,8 @@ def create_environment() -> Path:
         shutil.rmtree(home, ignore_errors=True)
         venv.create(home, with_pip=True)
         pip = [str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
-        # Older Pythons put it into every environment. Nothing here needs it, and the Makefile removes it.
+        # Older versions of Python install it into every environment. Nothing here needs it, and the Makefile removes
+        # it.
         subprocess.run([*pip, "uninstall", "--yes", "setuptools"], check=True, capture_output=True)
         install = [*pip, "install", "--no-compile", "--no-deps"]
         for arguments in (("--require-hashes", "--requirement", str(LOCK)), ("--no-build-isolation", str(FONTS))):
@@ -38,7 +39,7 @@ def create_environment() -> Path:
 
 
 def megabytes(folder: Path) -> float:
-    """What lies there; what is linked to does not."""
+    """The size of the folder, without the targets of links."""
     return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink()) / 1e6
 
 

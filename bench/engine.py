@@ -1,9 +1,9 @@
-"""What a turn costs in Footnote's engine, beside a hand-written loop and other agent libraries, in one run.
+"""The cost of a turn in Footnote's engine, compared with a hand-written loop and other agent libraries in the same run.
 
     .venv/bin/python bench/engine.py             about four minutes; the first run also installs the peers
     .venv/bin/python bench/engine.py --quick     fewer repetitions, under a minute
 
-All figures are CPU time, memory or size; none is wall time. docs/benchmarks.md says what each of them means.
+All figures are CPU time, memory or size; none is wall time. bench/README.md says what each of them means.
 """
 
 import argparse
@@ -27,11 +27,12 @@ def _log(progress: str) -> None:
 
 
 class Failed(SystemExit):
-    """A process that was to measure something broke. Ends the run with its words, unless it can go on without."""
+    """A process that was measured failed. Its message ends the run, unless the measurement is optional."""
 
 
 def _json_of(python: Path | str, *arguments: str) -> Figures:
-    """What a fresh process prints, started where it finds this folder's modules and nothing of the caller's."""
+    """The output of a fresh process that can import the modules of this folder, without the environment of the
+    caller."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     command = [str(python), "-W", "ignore", *arguments]
     done = subprocess.run(command, cwd=venvs.BENCH, env=environment, capture_output=True, text=True, check=False)
@@ -41,7 +42,7 @@ def _json_of(python: Path | str, *arguments: str) -> Figures:
 
 
 def _environments(peers: tuple[Subject, ...]) -> dict[Subject, venvs.Environment | str]:
-    """Where each subject is installed, or why it is not."""
+    """Where each subject is installed, or the reason why it is not."""
     found: dict[Subject, venvs.Environment | str] = {}
     for subject in (FOOTNOTE, *peers):
         try:

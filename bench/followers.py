@@ -1,4 +1,4 @@
-"""Clients of a server, many at once, as cheap as Python has them: what arrived, and when."""
+"""Many clients of a server in one process, as cheap as possible in Python: what they received, and when."""
 
 import asyncio
 import re
@@ -11,7 +11,7 @@ DELTA = b"text_delta"
 _TIME = re.compile(rb'"text": ?"(\d{16})"')
 
 
-class Ask(NamedTuple):
+class HttpRequest(NamedTuple):
     """One request on a connection of its own."""
 
     method: str
@@ -34,7 +34,7 @@ class Ask(NamedTuple):
 class Follower(asyncio.Protocol):
     """One connection: each piece with the time of its arrival."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: HttpRequest) -> None:
         self._ask = ask
         loop = asyncio.get_running_loop()
         self.pieces: list[tuple[float, bytes]] = []
@@ -71,11 +71,11 @@ class Follower(asyncio.Protocol):
 
     @property
     def body(self) -> bytes:
-        """Of an answer with a known length."""
+        """The body of a response with a known length."""
         return self.received.partition(b"\r\n\r\n")[2]
 
     def check(self, deltas: int) -> None:
-        """That all of the answer came."""
+        """Whether the whole response was received."""
         text = self.received
         if self.status != 200:
             raise SystemExit(f"The server answered: {text[:500].decode(errors='replace')}")
@@ -83,7 +83,7 @@ class Follower(asyncio.Protocol):
             raise SystemExit(f"{text.count(DELTA)} of {deltas} deltas arrived: …{text[-500:].decode(errors='replace')}")
 
     def delays(self, since: float, until: float) -> list[float]:
-        """Seconds that each delta took which arrived in this time; of deltas that carry the time of their sending."""
+        """The latency of each delta that arrived in this time; deltas contain the time at which they were sent."""
         ends = list(accumulate(len(data) for _, data in self.pieces))
         found: list[float] = []
         at = 0
@@ -96,14 +96,14 @@ class Follower(asyncio.Protocol):
         return found
 
 
-async def connect(port: int, ask: Ask) -> Follower:
+async def connect(port: int, ask: HttpRequest) -> Follower:
     loop = asyncio.get_running_loop()
     _, follower = await loop.create_connection(lambda: Follower(ask), "127.0.0.1", port)
     return follower
 
 
-async def follow_all(port: int, asks: Iterable[Ask], *, seconds: float) -> list[Follower]:
-    """All at once, each to its end."""
+async def follow_all(port: int, asks: Iterable[HttpRequest], *, seconds: float) -> list[Follower]:
+    """Sends all requests at once, and waits for all responses."""
     followers = [await connect(port, ask) for ask in asks]
     async with asyncio.timeout(seconds):
         await asyncio.gather(*(follower.ended for follower in followers))

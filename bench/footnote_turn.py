@@ -1,6 +1,6 @@
-"""Footnote on the turn: the loop as the product runs it, over the scripted model and over both model APIs.
+"""Footnote's engine on the turn: the loop of the product, over the scripted model and over both model APIs.
 
-Frames are the product's own (`protocol.sse.frame`), made from every event that the loop yields.
+Frames are the product's own (`protocol.sse.frame`), made from every event of the loop.
 """
 
 import argparse
@@ -18,15 +18,16 @@ import upstream
 from footnote.agent.loop import run
 from footnote.agent.turn import Checkpoint
 from footnote.agent.turn import Turn as Asked
+from footnote.agent.turn_state import TurnState
 from footnote.cancel import CancelScope
 from footnote.models.base import Endpoint, Model
-from footnote.models.catalog import build_model
 from footnote.models.profiles import profile_of
 from footnote.models.scripted import ScriptedCall, ScriptedModel, text
+from footnote.models.stream import build_model
 from footnote.net.client import Net
 from footnote.protocol.messages import user_message
 from footnote.protocol.sse import frame
-from footnote.protocol.tools import ToolResult, said
+from footnote.protocol.tools import ToolResult, text_result
 from footnote.tools.base import Abilities, ToolContext
 from footnote.tools.define import tool
 from footnote.tools.registry import Toolbox
@@ -45,7 +46,7 @@ class Parameters(Struct):
 async def web_search(params: Parameters, context: ToolContext) -> ToolResult:
     """Search the web and read the best pages."""
     del params, context
-    return said(RESULT)
+    return text_result(RESULT)
 
 
 ABILITIES = Abilities()
@@ -53,9 +54,9 @@ TOOLBOX = Toolbox.of([wrap_tool(web_search)], ABILITIES)
 
 
 async def turn_of(model: Model) -> Frames:
-    asked = Asked("session_1", "run_1", "msg_1", SYSTEM, (user_message(QUESTION),))
+    turn = Asked("session_1", "run_1", "msg_1", SYSTEM, (user_message(QUESTION),))
     frames: Frames = []
-    async for step in run(asked, model, TOOLBOX, ABILITIES, CancelScope()):
+    async for step in run(TurnState(turn, model.id, model.profile.price), model, TOOLBOX, ABILITIES, CancelScope()):
         if not isinstance(step, Checkpoint):
             frames.append(frame(len(frames) + 1, step))
     return frames
@@ -74,7 +75,7 @@ async def over_http(deltas: int, *, api: Literal["anthropic", "openai"], port: i
 async def _http(port: int, *, quick: bool) -> Figures:
     """Deltas at the pace of a provider, where waking up is most of the cost, and whole responses at once.
 
-    A paced turn takes as long as it takes; the quick run has time for few of them, over one API.
+    The duration of a paced turn is fixed; the quick run measures few of them, over one API.
     """
     figures: Figures = {}
     async with Net() as net:
@@ -115,7 +116,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
-    with upstream.running() as port:
+    with upstream.run_upstream() as port:
         print(json.dumps(asyncio.run(_measure(port, quick=quick))), flush=True)
 
 

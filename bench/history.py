@@ -1,10 +1,10 @@
-"""What it costs to find a word in everything that somebody ever said.
+"""The cost of searching for a word in all messages.
 
     .venv/bin/python bench/history.py            100,000 messages, about a minute
     .venv/bin/python bench/history.py --quick    10,000 messages
 
-CPU of the whole process, from the words of the query to the page of sessions with their excerpts. The reference of the
-same run is the full-text index alone: SQLite's count of the entries that have the word.
+CPU of the whole process, from the query to the page of sessions with their excerpts. The reference in the same run is
+the full-text index alone: the count of matching entries in SQLite.
 """
 
 import argparse
@@ -26,13 +26,12 @@ from footnote.db import sessions as db
 from footnote.db.engine import Database
 from footnote.db.script import Steps, script
 from footnote.library import Library
+from footnote.protocol import format_time, new_id
 from footnote.protocol.accounts import LOCAL_USER
-from footnote.protocol.ids import new_id
 from footnote.protocol.messages import AssistantMessage, Text, user_message
-from footnote.protocol.times import format_time
 from footnote.sessions.store import Sessions
 from footnote.sessions.turns import RunEnding, RunRequest, encode
-from footnote.storage.memory import MemoryStorage
+from footnote.storage.local import MemoryStorage
 from footnote.text.search_terms import terms_of
 from footnote.workspace.blobs import Blobs
 
@@ -79,45 +78,45 @@ async def _row(name: str, query: str, sessions: Sessions, home: Path) -> tuple[s
 
 async def _cpu(work: Callable[[], Awaitable[object]]) -> float:
     """The median of seven."""
-    taken: list[float] = []
+    seconds: list[float] = []
     for _ in range(7):
         began = time.process_time()
         await work()
-        taken.append(time.process_time() - began)
-    return sorted(taken)[3]
+        seconds.append(time.process_time() - began)
+    return sorted(seconds)[3]
 
 
 async def _fill(database: Database, sessions: Sessions, messages: int) -> None:
-    chance = random.Random(1)
+    rng = random.Random(1)
     for _ in range(messages // IN_A_SESSION):
         head = await sessions.create(LOCAL_USER, "researcher", title="About something")
-        await database.write(_turns(head.id, [(_text(chance), _text(chance)) for _ in range(IN_A_SESSION // 2)]))
+        await database.write(_turns(head.id, [(_text(rng), _text(rng)) for _ in range(IN_A_SESSION // 2)]))
     await database.write(_turns(head.id, [("Where is the needle?", "Here.")]))
 
 
-def _text(chance: random.Random) -> str:
-    words = [f"w{int(chance.paretovariate(0.7)) % 20_000}" for _ in range(WORDS)]
+def _text(rng: random.Random) -> str:
+    words = [f"w{int(rng.paretovariate(0.7)) % 20_000}" for _ in range(WORDS)]
     return " ".join([*words[: WORDS // 2], "everywhere", *words[WORDS // 2 :]])
 
 
 @script
 def _turns(session_id: str, turns: list[tuple[str, str]]) -> Steps[None]:
     for question, answer in turns:
-        asked = runs.NewQuestion(new_id("msg"), encode(user_message(question)), b"[]", format_time(0.0))
+        new_question = runs.NewQuestion(new_id("msg"), encode(user_message(question)), b"[]", format_time(0.0))
         run = runs.NewRun(
             id=new_id("run"),
             session_id=session_id,
             user_id=LOCAL_USER,
-            question_id=asked.id,
+            question_id=new_question.id,
             message_id=new_id("msg"),
             asked=encode(RunRequest("researcher", "a/b", "en")),
             owner="bench",
             lease_seconds=60,
             now=1.0,
         )
-        said = AssistantMessage((Text(answer),), "stop", "a/b")
-        yield from runs.record_turn(run, asked, [encode(said)], encode(RunEnding(stop_reason="stop")))
-        yield from db.index_part(session_id, asked.id, terms_of(question))
+        message = AssistantMessage((Text(answer),), "stop", "a/b")
+        yield from runs.record_turn(run, new_question, [encode(message)], encode(RunEnding(stop_reason="stop")))
+        yield from db.index_part(session_id, new_question.id, terms_of(question))
         yield from db.index_part(session_id, run.message_id, terms_of(answer))
 
 

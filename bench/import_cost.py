@@ -1,4 +1,4 @@
-"""What importing the named modules costs in a fresh process: CPU time and memory, as one line of JSON."""
+"""The cost of importing the named modules in a fresh process: CPU time and memory, as one line of JSON."""
 
 import importlib
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def megabytes() -> float:
-    """Memory in use; where the system does not tell, the most that was ever in use."""
+    """Memory in use; the peak where the system does not report it."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6

@@ -1,7 +1,7 @@
-"""CPU time of one way to run the turn, as a multiple of another one measured in the same process.
+"""The CPU time of one implementation of the turn, as a multiple of another one in the same process.
 
-Repetitions of the two alternate and the figure is the median of the paired ratios, so that a busy or slow machine
-moves both sides and not the ratio. Standard library only.
+Repetitions of the two alternate, and the figure is the median of the paired ratios, so that a busy or slow machine
+affects both sides and not the ratio. Standard library only.
 """
 
 import argparse
@@ -27,8 +27,8 @@ class Sample(NamedTuple):
 
 
 async def sample(turn: Turn, deltas: int, *, at_once: int = RUNS_AT_ONCE, times: int = 1) -> Sample:
-    """A run on average, from `times` rounds of `at_once` runs. Checking the last of them is not billed to anybody,
-    nor is the garbage of whoever ran before."""
+    """The average of `times` rounds of `at_once` runs. Checking the last ones is not counted, and neither is the
+    garbage of earlier runs."""
     gc.collect()
     start = time.process_time()
     for _ in range(times):
@@ -39,12 +39,12 @@ async def sample(turn: Turn, deltas: int, *, at_once: int = RUNS_AT_ONCE, times:
 
 
 async def compare(turn: Turn, reference: Turn, *, reps: int, deltas: int = DELTAS) -> Figures:
-    """`turn` against `reference`, twenty runs at once."""
+    """`turn` against `reference`, twenty concurrent runs."""
     await sample(turn, 1)
     await sample(reference, 1)
     pairs: list[tuple[Sample, Sample]] = []
     for rep in range(reps):
-        # Who goes first changes, so that neither always finds the caches as the other left them.
+        # The order alternates, so that neither always finds the caches as the other left them.
         if rep % 2:
             mine = await sample(turn, deltas)
             pairs.append((mine, await sample(reference, deltas)))
@@ -63,7 +63,7 @@ def _spread(ratios: list[float]) -> Figures:
 
 
 def _costs(samples: list[Sample], deltas: int) -> Figures:
-    """A run, a model event and a frame: everyone gets the same events; the frames differ a little."""
+    """Cost per run, per model event and per frame: all get the same events; their frames differ a little."""
     run = statistics.median(sample.cpu for sample in samples)
     frames = samples[0].frames
     return {
@@ -75,7 +75,7 @@ def _costs(samples: list[Sample], deltas: int) -> Figures:
 
 
 async def flatness(turn: Turn, *, reps: int, long: int = 20_000, short: int = DELTAS) -> Figures:
-    """What a delta costs in a long answer against a short one, the cost of a turn without deltas taken off both."""
+    """The cost of a delta in a long answer and in a short one, both without the cost of a turn without deltas."""
     ratios: list[float] = []
     costs: list[float] = []
     times = long // short
@@ -90,7 +90,7 @@ async def flatness(turn: Turn, *, reps: int, long: int = 20_000, short: int = DE
 
 
 async def in_process(turn: Turn, *, reps: int) -> Figures:
-    """A scripted turn against the hand-written loop, and what a turn costs that has next to no deltas."""
+    """A scripted turn against the hand-written loop, and the cost of a turn with hardly any deltas."""
     await sample(turn, DELTAS, at_once=1)
     figures = await compare(turn, hand_written, reps=reps)
     empty = [(await sample(turn, 1)).cpu for _ in range(reps)]
@@ -98,7 +98,7 @@ async def in_process(turn: Turn, *, reps: int) -> Figures:
 
 
 def print_peer(turn: Turn) -> None:
-    """What a peer's process does: one line of JSON."""
+    """The main function of a peer's process: prints one line of JSON."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--reps", type=int, default=5)
     reps = parser.parse_args().reps

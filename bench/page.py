@@ -1,10 +1,11 @@
-"""What the page costs in the browser: an answer that streams, a long session, the script before the first paint.
+"""The cost of the page in the browser: a streamed answer, a long session, the script before the first paint.
 
     .venv/bin/python bench/page.py             about five minutes
     .venv/bin/python bench/page.py --quick     one repetition of each
 
-All times are CPU time of the page's main thread, as Chromium counts it. The references, streamdown and react-markdown,
-run in the same browser, in alternation, with the same React; docs/benchmarks.md says what each figure means.
+All times are CPU time of the page's main thread, as Chromium measures it. The references, streamdown and
+react-markdown, run in the same browser, in alternation, with the same React; bench/README.md says what each figure
+means.
 """
 
 import argparse
@@ -36,7 +37,7 @@ def _log(progress: str) -> None:
 
 
 def stream(opened: Callable[..., Tab], compared: Path, *, reps: int) -> Figures:
-    """One answer, drawn after every delta, and once more as a whole when it has ended."""
+    """One answer, drawn after every delta, and once more as a whole at its end."""
     pieces = page_answer.deltas(page_answer.answer())
     spent: dict[str, list[float]] = {name: [] for name in STREAMED}
     with page_built.serve_folder(compared) as address:

@@ -1,4 +1,4 @@
-"""An answer as models write them: headings, paragraphs with footnotes, lists, tables, code, in three languages."""
+"""A typical answer of a model: headings, paragraphs with footnotes, lists, tables, code, in three languages."""
 
 # ruff: noqa: RUF001 - Chinese is written with signs of its own
 
@@ -70,6 +70,6 @@ def _cited(chosen: random.Random, text: str) -> str:
 
 
 def deltas(text: str, count: int = DELTAS) -> list[str]:
-    """Pieces of the same length, wherever that cuts."""
+    """Pieces of the same length, split anywhere."""
     size = -(-len(text) // count)
     return [text[at : at + size] for at in range(0, len(text), size)]

@@ -1,4 +1,4 @@
-"""A Chromium, and the CPU time that a page of it has used."""
+"""A Chromium, and the CPU time of its pages."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ _FLAGS = (
 
 
 class Tab:
-    """A page, with the time of its main thread: other work on the machine is not counted."""
+    """A page, with the CPU time of its main thread."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -31,20 +31,20 @@ class Tab:
         self._session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     def measure_ms(self, work: Callable[[], object]) -> float:
-        """Milliseconds that some work took."""
+        """Milliseconds of CPU for some work."""
         before = self.so_far()
         work()
         return self.so_far() - before
 
     def so_far(self) -> float:
-        """Milliseconds since the page was opened: scripts, styles, layout, drawing."""
+        """Milliseconds of CPU since the page was opened: scripts, styles, layout, painting."""
         found = self._session.send("Performance.getMetrics")["metrics"]
         return next(metric["value"] for metric in found if metric["name"] == "TaskDuration") * 1e3
 
 
 @contextmanager
 def browser() -> Iterator[Callable[..., Tab]]:
-    """Opens tabs, each in a context of its own."""
+    """Opens tabs, each in a browser context of its own."""
     path = chromium.find()
     if path is None:
         raise venvs.Unavailable(f"there is no Chromium to measure it with. {chromium.ADVICE}")
@@ -54,7 +54,7 @@ def browser() -> Iterator[Callable[..., Tab]]:
         def opened(url: str, headers: dict[str, str] | None = None) -> Tab:
             page = running.new_context(extra_http_headers=headers or {}).new_page()
             page.set_default_timeout(600_000)
-            # Before it goes there, so that nothing of the opening is missed.
+            # Enabled before the navigation, so that the whole loading is measured.
             tab = Tab(page)
             page.goto(url)
             return tab

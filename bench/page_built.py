@@ -1,4 +1,4 @@
-"""What is built for the benchmark: the pages that are compared, and ours, from the sources as they are."""
+"""Builds for the benchmark: the reference pages, and the page of the product from its sources."""
 
 import gzip
 import hashlib
@@ -26,7 +26,7 @@ _IMPORTED = re.compile(r"""(?:from|import)\s*["']\./([^"']+\.js)["']""")
 
 
 class Sizes(NamedTuple):
-    """Kilobytes, compressed: of scripts and styles at first paint, and of the largest script that comes later."""
+    """Compressed kilobytes: of scripts and styles at first paint, and of the largest script that is loaded later."""
 
     script: float
     style: float
@@ -35,7 +35,7 @@ class Sizes(NamedTuple):
 
 
 def peers() -> Path:
-    """Where the references are installed; anew when their lock file changes."""
+    """The folder of the installed references, installed again when their lock file changes."""
     lock = SOURCES / "package-lock.json"
     stamp, wanted = HOME / "made-from", hashlib.sha256(lock.read_bytes()).hexdigest()
     if not stamp.exists() or stamp.read_text() != wanted:
@@ -53,7 +53,7 @@ def peers() -> Path:
 
 
 def build_references() -> Path:
-    """A page for each of those that are compared."""
+    """A page for each reference."""
     return _build("compared", "--config", str(SOURCES / "vite.config.js"))
 
 
@@ -72,7 +72,7 @@ def _build(name: str, *arguments: str) -> Path:
 
 
 def sizes(built: Path) -> Sizes:
-    """What `index.html` loads, what that imports, and so on; what is only imported later counts as later."""
+    """The scripts that `index.html` loads, with their static imports; dynamic imports count as later."""
     index = (built / "index.html").read_text()
     first = {_file(built, name) for name in re.findall(r'(?:src|href)="([^"]+\.(?:js|css))"', index)}
     scripts = {path for path in first if path.suffix == ".js"}
@@ -103,7 +103,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def serve_folder(folder: Path) -> Iterator[str]:
-    """The address under which a folder can be opened."""
+    """The URL under which the folder is served."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
     Thread(target=server.serve_forever, daemon=True).start()
     try:

@@ -1,4 +1,4 @@
-"""A model API on loopback that answers with markdown, for a session that looks like a real one."""
+"""A model API on loopback that answers with markdown, to create a realistic session."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What it costs to open a long session: our page, beside react-markdown drawing the same messages and nothing else."""
+"""The cost of opening a long session: the page of the product, and react-markdown drawing only the same messages."""
 
 import json
 import statistics
@@ -10,20 +10,20 @@ import page_answer
 import page_built
 import page_model
 import uvloop
-from followers import Ask, follow_all
+from followers import HttpRequest, follow_all
 from measure import Figures
 from page_browser import Tab
 from processes import FOLLOWING, TOKEN, Server, footnote
 
 MESSAGES = 500
 DRAWN = 100
-"""The page draws these at first; earlier ones when somebody asks for them."""
+"""The number of messages that the page draws at first; earlier ones are drawn on demand."""
 LENGTH = 1_800
 _ASKED = "What changed between 2015 and 2022, and why? (question {})"
 
 
 def _answers() -> Iterator[str]:
-    """Answers of the same length, none like another."""
+    """Different answers of the same length."""
     whole = page_answer.answer(MESSAGES * LENGTH // 2)
     blocks = whole.split("\n\n")
     at = 0
@@ -39,7 +39,7 @@ def _fill(server: Server) -> str:
     session = server.ask("POST", "/v2/sessions", {})["id"]
     for number in range(1, MESSAGES // 2 + 1):
         body = json.dumps({"content": _ASKED.format(number)}).encode()
-        ask = Ask("POST", f"/v2/sessions/{session}/messages", body, FOLLOWING)
+        ask = HttpRequest("POST", f"/v2/sessions/{session}/messages", body, FOLLOWING)
         uvloop.run(follow_all(server.port, [ask], seconds=60))
     return session
 
@@ -61,7 +61,7 @@ def _open_theirs(opened: Callable[..., Tab], address: str, *, messages: int) -> 
 
 
 def _wait_until_idle(tab: Tab) -> Figures:
-    """Once nothing happens any more: layout, colours of code, favicons."""
+    """CPU when the page is idle: layout, syntax colours and favicons are done."""
     tab.page.wait_for_timeout(1000)
     found = {"task_ms": tab.so_far(), "nodes": tab.page.evaluate("() => document.querySelectorAll('*').length")}
     tab.page.context.close()
@@ -70,7 +70,7 @@ def _wait_until_idle(tab: Tab) -> Figures:
 
 @contextmanager
 def serve_session(compared: Path) -> Iterator[str]:
-    """The address of a session with all messages, which are there for the reference as well."""
+    """The URL of a session with all messages, for the product and for the reference."""
     with page_model.serve_answers(_answers()) as model, footnote(model) as server:
         session = _fill(server)
         history = server.ask("GET", f"/v2/sessions/{session}/history")
@@ -81,7 +81,7 @@ def serve_session(compared: Path) -> Iterator[str]:
 
 
 def measure(opened: Callable[..., Tab], address: str, compared: Path, *, reps: int) -> Figures:
-    """By name: `theirs` is what the others are compared with, in pairs."""
+    """By name: `theirs` is the reference, measured in pairs."""
     with page_built.serve_folder(compared) as elsewhere:
         ways: dict[str, Callable[[], Figures]] = {
             "theirs": lambda: _open_theirs(opened, elsewhere, messages=MESSAGES),

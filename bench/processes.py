@@ -1,4 +1,4 @@
-"""A server in a process of its own, and what the system says that it has used. Linux: the figures are in /proc."""
+"""A server in a process of its own, and the resources that it used. Linux only: the figures are those of /proc."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ from typing import Any
 
 import uvloop
 import venvs
-from followers import Ask, Follower, follow_all
+from followers import Follower, HttpRequest, follow_all
 
 TOKEN = "bench-token-bench-token-bench-token"
 AUTHORISED = (f"authorization: Bearer {TOKEN}", "accept: application/json")
@@ -25,7 +25,7 @@ START_SECONDS = 60.0
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)")
 
 
-class Watched:
+class MeasuredProcess:
     """A process that is measured from outside."""
 
     def __init__(self, process: subprocess.Popen[Any], port: int) -> None:
@@ -42,12 +42,12 @@ class Watched:
         return self._process.poll() is None
 
     def kill(self) -> None:
-        """With no time to say goodbye."""
+        """Kills it with SIGKILL."""
         self._process.kill()
         self._process.wait()
 
     def cpu(self) -> float:
-        """Seconds, of all threads."""
+        """CPU seconds of all threads."""
         spent = 0
         for thread in (self._place / "task").iterdir():
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):
@@ -59,7 +59,7 @@ class Watched:
         return int((self._place / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def settled_memory(self) -> float:
-        """Once it does not grow any more."""
+        """The memory when it no longer grows."""
         before, now = 0.0, self.memory()
         until = time.monotonic() + 5
         while now != before and time.monotonic() < until:
@@ -68,7 +68,7 @@ class Watched:
         return now
 
 
-class Server(Watched):
+class Server(MeasuredProcess):
     """`footnote serve`, with its database in `home`."""
 
     def __init__(self, process: subprocess.Popen[Any], port: int, home: Path) -> None:
@@ -76,20 +76,20 @@ class Server(Watched):
         self.home = home
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The JSON of one answer."""
-        asked = Ask(method, path, b"" if body is None else json.dumps(body).encode(), AUTHORISED)
-        return self.ask_all([asked])[0]
+        """The JSON of one response."""
+        request = HttpRequest(method, path, b"" if body is None else json.dumps(body).encode(), AUTHORISED)
+        return self.ask_all([request])[0]
 
-    def ask_all(self, asks: list[Ask]) -> list[Any]:
-        """One after the other."""
+    def ask_all(self, asks: list[HttpRequest]) -> list[Any]:
+        """Sends the requests one after the other."""
         answers = uvloop.run(_send_in_turn(self.port, asks))
-        for asked, answer in zip(asks, answers, strict=True):
+        for request, answer in zip(asks, answers, strict=True):
             if not 200 <= answer.status < 300:
-                raise SystemExit(f"{asked.method} {asked.path}: {answer.received[:1000].decode(errors='replace')}")
+                raise SystemExit(f"{request.method} {request.path}: {answer.received[:1000].decode(errors='replace')}")
         return [json.loads(answer.body or b"null") for answer in answers]
 
 
-async def _send_in_turn(port: int, asks: list[Ask]) -> list[Follower]:
+async def _send_in_turn(port: int, asks: list[HttpRequest]) -> list[Follower]:
     return [(await follow_all(port, [ask], seconds=30))[0] for ask in asks]
 
 
@@ -97,8 +97,8 @@ async def _send_in_turn(port: int, asks: list[Ask]) -> list[Follower]:
 def footnote(
     upstream_port: int, *, profile: Path | None = None, machine: str | None = None, **settings: str
 ) -> Iterator[Server]:
-    """With a home of its own, which is gone afterwards. `profile`: where the standard profiler leaves what it saw.
-    `machine`: what it takes the name of this machine to be, where that can be done. `settings`: more variables."""
+    """With a temporary home folder. `profile`: where the standard profiler writes its result. `machine`: a host name
+    for the process, where that is possible. `settings`: more variables."""
     with tempfile.TemporaryDirectory(prefix="footnote-bench-") as folder:
         home = Path(folder)
         environ = {
@@ -117,13 +117,13 @@ def footnote(
         }
         profiled = ["-m", "cProfile", "-o", str(profile)] if profile else []
         command = [*_unshare_command(machine), sys.executable, *profiled, "-m", "footnote", "serve", "--port", "0"]
-        said = home / "said"
-        with said.open("wb") as output:
+        output_file = home / "said"
+        with output_file.open("wb") as output:
             process = subprocess.Popen(
                 command, env=environ, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
             )
         try:
-            server = Server(process, _port(process, said), home / "home")
+            server = Server(process, _port(process, output_file), home / "home")
             _wait_until_ready(server)
             yield server
         finally:
@@ -131,27 +131,27 @@ def footnote(
 
 
 def _unshare_command(machine: str | None) -> list[str]:
-    """What gives a command a machine's name of its own: only root may."""
+    """A command prefix that sets the host name, which only root may do."""
     program = shutil.which("unshare")
     if machine is None or program is None or os.geteuid() != 0:
         return []
     return [program, "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', machine]
 
 
-def _port(process: subprocess.Popen[Any], said: Path) -> int:
+def _port(process: subprocess.Popen[Any], output: Path) -> int:
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until and process.poll() is None:
-        if found := _ADDRESS.search(said.read_text(errors="replace")):
+        if found := _ADDRESS.search(output.read_text(errors="replace")):
             return int(found[1])
         time.sleep(0.01)
-    raise SystemExit(f"footnote serve did not start: {said.read_text(errors='replace')[-2000:]}")
+    raise SystemExit(f"footnote serve did not start: {output.read_text(errors='replace')[-2000:]}")
 
 
 def _wait_until_ready(server: Server) -> None:
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
         with contextlib.suppress(OSError):
-            if uvloop.run(_send_in_turn(server.port, [Ask("GET", "/readyz")]))[0].status == 200:
+            if uvloop.run(_send_in_turn(server.port, [HttpRequest("GET", "/readyz")]))[0].status == 200:
                 return
         time.sleep(0.02)
     raise SystemExit("footnote serve did not get ready")
@@ -167,13 +167,13 @@ def _end(process: subprocess.Popen[Any]) -> None:
 
 
 @contextmanager
-def relay() -> Iterator[Watched]:
+def relay() -> Iterator[MeasuredProcess]:
     command = [sys.executable, str(venvs.BENCH / "relay.py")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            yield Watched(process, int(process.stdout.readline()))
+            yield MeasuredProcess(process, int(process.stdout.readline()))
         finally:
             process.stdin.close()
             _end(process)

@@ -1,12 +1,12 @@
-"""Answers without a key: how often the answer to an XQuAD question stands in the three quotations that are given.
+"""Answers without a key: how often one of the three quotations contains the answer to an XQuAD question.
 
     .venv/bin/python bench/quality.py              all questions, some minutes
     .venv/bin/python bench/quality.py --every 10   a sample
     .venv/bin/python bench/quality.py --data DIR   also th, ru, ar and hi, from XQuAD's files in DIR
 
-Through the whole product: a provider finds five pages of the small web, one of them with the answer; the crawler reads
-them; the reader answers. Beside it BM25 over single sentences of the same pages, three of them, however long; in the
-other languages, BM25 over their character trigrams, in the same room.
+The whole product is used: a provider returns five pages of the small web, one of them with the answer; the crawler
+reads them; the reader answers. The reference is BM25 over single sentences of the same pages, the best three of any
+length; in the other languages BM25 over character trigrams, with the same character limit.
 """
 
 import argparse
@@ -50,32 +50,32 @@ class Shares(NamedTuple):
 
 
 def articles_in(folder: Path, language: str) -> tuple[Article, ...]:
-    """As those of the small web."""
+    """The same pages as those of the small web."""
     return tuple(
         Article(
             language,
             one.name,
             one.paragraphs,
-            tuple(Question(asked.text, (asked.answer,), one.path) for asked in one.questions),
+            tuple(Question(question.text, (question.answer,), one.path) for question in one.questions),
         )
         for one in read_articles(folder, language)
     )
 
 
 def cases(every_article: Sequence[Article], every: int) -> list[Case]:
-    chance = random.Random(SEED)
+    rng = random.Random(SEED)
     found: list[Case] = []
     for article in every_article:
         others = [one for one in every_article if one is not article]
         for question in article.questions:
-            pages = [article, *chance.sample(others, 4)]
-            chance.shuffle(pages)
+            pages = [article, *rng.sample(others, 4)]
+            rng.shuffle(pages)
             found.append(Case(question, pages))
     return found[::every]
 
 
 async def passages(app: App, question: str) -> list[str]:
-    """What the answer quotes, in order."""
+    """The quotations of the answer, in order."""
     artifact: dict[str, Any] = {}
     async for event in (await app.ask(question)).events():
         if isinstance(event, BlockStart) and isinstance(event.content_block, ToolResultBlock):
@@ -88,14 +88,14 @@ async def share(language: str, every: int, folder: Path | None) -> Shares:
     right = reference = 0
     found = articles(language) if folder is None else articles_in(folder, language)
     room = ROOM[language] if folder is None else OTHERS[language]
-    asked = cases(found, every)
+    questions = cases(found, every)
     async with (
         Web(None if folder is None else {one.path: article_page(one) for one in found}) as web,
         SearchServer("searxng", lambda _: listed) as search,
     ):
         with tempfile.TemporaryDirectory() as home:
             async with App.open(environ=reader_settings(home, web.host, search.url)) as app:
-                for question, pages in asked:
+                for question, pages in questions:
                     listed[:] = [Hit(page.title, web.url(page.path), "") for page in pages]
                     quoted = await passages(app, question.text)
                     assert sum(map(len, quoted)) <= room, quoted
@@ -107,7 +107,7 @@ async def share(language: str, every: int, folder: Path | None) -> Shares:
                         else bm25.best_by_trigrams(texts, question.text, room)
                     )
                     reference += _holds(best, question)
-    return Shares(right / len(asked), reference / len(asked), len(asked))
+    return Shares(right / len(questions), reference / len(questions), len(questions))
 
 
 def _holds(texts: list[str], question: Question) -> bool:

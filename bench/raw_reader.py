@@ -1,6 +1,6 @@
-"""The floor over HTTP: a client written for this one upstream, on asyncio streams, with the standard `json`.
+"""The floor over HTTP: a client for this one upstream, on asyncio streams, with the standard `json`.
 
-It knows keep-alive, chunked bodies and `data:` lines, and nothing of time-outs, retries, redirects, limits or errors.
+It supports keep-alive, chunked bodies and `data:` lines, and no timeouts, retries, redirects, limits or errors.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from upstream import model_name
 
 
 class RawReader:
-    """Both wire formats as the hand-written loop's events."""
+    """Converts both wire formats to the events of the hand-written loop."""
 
     def __init__(self, port: int, pace_ms: int) -> None:
         self._port = port
@@ -62,7 +62,7 @@ class RawReader:
                     yield {"type": "stop"}
 
     async def _post(self, path: str, body: Said) -> AsyncIterator[list[bytes]]:
-        """The payloads of the response's events, as many at once as arrived together."""
+        """The payloads of the response's events, in batches as they arrived."""
         reader, writer = self._idle.pop() if self._idle else await asyncio.open_connection("127.0.0.1", self._port)
         content = json.dumps(body).encode()
         writer.write(b"POST %b HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n" % path.encode())
@@ -81,7 +81,7 @@ class RawReader:
 
 
 def _chunks(received: bytes) -> tuple[list[bytes], bytes, bool]:
-    """The complete HTTP chunks, what follows them, and whether the body has ended."""
+    """The complete HTTP chunks, the bytes after them, and whether the body has ended."""
     bodies: list[bytes] = []
     at = 0
     while (line_end := received.find(b"\r\n", at)) >= 0:

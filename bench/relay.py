@@ -1,10 +1,10 @@
-"""What the server is held against: raw ASGI on uvicorn, in a process of its own, with no log, no runs and no accounts.
+"""The reference for the server: raw ASGI on uvicorn, in a process of its own, without log, runs and accounts.
 
-    POST /relay    the upstream's events, read by the product's HTTP client and sent on as they come
-    POST /engine   the same through model adapter and agent loop: what a run costs without a server around it
+    POST /relay    the upstream's events, read by the product's HTTP client and forwarded as they arrive
+    POST /engine   the same through model adapter and agent loop: the cost of a run without a server around it
     POST /history  the rows of a session, as sqlite3 reads them
 
-Each takes one line of JSON as its body. Prints the port that it listens on; ends when its input does.
+Each takes one line of JSON as its body. Prints its port; ends when its stdin is closed.
 """
 
 import asyncio
@@ -20,10 +20,11 @@ import uvicorn
 
 from footnote.agent.loop import run
 from footnote.agent.turn import Checkpoint, Turn
+from footnote.agent.turn_state import TurnState
 from footnote.cancel import CancelScope
 from footnote.models.base import Endpoint
-from footnote.models.catalog import build_model
 from footnote.models.profiles import profile_of
+from footnote.models.stream import build_model
 from footnote.net.client import Net
 from footnote.protocol.messages import user_message
 from footnote.protocol.sse import SseDecoder, frame
@@ -43,10 +44,10 @@ Message = dict[str, Any]
 Send = Callable[[Message], Awaitable[None]]
 
 
-async def relay_events(asked: Message, net: Net) -> AsyncIterator[bytes]:
-    """As many events in one piece as came together."""
-    request = {"model": asked["model"], "messages": [{"role": "user", "content": "…"}], "stream": True}
-    url = f"http://127.0.0.1:{asked['port']}/v1/messages"
+async def relay_events(sent: Message, net: Net) -> AsyncIterator[bytes]:
+    """Sends events that arrived together in one piece."""
+    request = {"model": sent["model"], "messages": [{"role": "user", "content": "…"}], "stream": True}
+    url = f"http://127.0.0.1:{sent['port']}/v1/messages"
     response = await net.post(url, headers=HEADERS, body=json.dumps(request).encode())
     decoder = SseDecoder()
     number = 0
@@ -62,14 +63,16 @@ async def relay_events(asked: Message, net: Net) -> AsyncIterator[bytes]:
         response.close()
 
 
-async def run_engine(asked: Message, net: Net) -> AsyncIterator[bytes]:
-    """An event a piece: the loop yields one at a time."""
-    endpoint = Endpoint("bench", f"http://127.0.0.1:{asked['port']}", api_key="not-a-key")
-    model = build_model("anthropic", endpoint, asked["model"], PROFILE, net=net)
+async def run_engine(request: Message, net: Net) -> AsyncIterator[bytes]:
+    """One event per piece, because the loop yields them one at a time."""
+    endpoint = Endpoint("bench", f"http://127.0.0.1:{request['port']}", api_key="not-a-key")
+    model = build_model("anthropic", endpoint, request["model"], PROFILE, net=net)
     abilities = Abilities()
     turn = Turn("session_1", "run_1", "msg_1", "You are a careful analyst.", (user_message("…"),))
     number = 0
-    async for step in run(turn, model, Toolbox.of([], abilities), abilities, CancelScope()):
+    async for step in run(
+        TurnState(turn, model.id, model.profile.price), model, Toolbox.of([], abilities), abilities, CancelScope()
+    ):
         if not isinstance(step, Checkpoint):
             number += 1
             yield frame(number, step)
@@ -80,9 +83,9 @@ def _connection(path: str) -> sqlite3.Connection:
     return sqlite3.connect(path, check_same_thread=False)
 
 
-def rows(asked: Message) -> bytes:
-    connection = _connection(asked["database"])
-    found = [row for query in ROWS for row in connection.execute(query, (asked["session"],))]
+def rows(request: Message) -> bytes:
+    connection = _connection(request["database"])
+    found = [row for query in ROWS for row in connection.execute(query, (request["session"],))]
     return b"\n".join(value for row in found for value in row if isinstance(value, bytes))
 
 
@@ -91,13 +94,13 @@ class Relay:
         self._net = net
 
     async def __call__(self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Send) -> None:
-        asked = json.loads((await receive())["body"])
+        request = json.loads((await receive())["body"])
         kind = b"application/octet-stream" if scope["path"] == "/history" else b"text/event-stream"
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind)]})
         if scope["path"] == "/history":
-            await send({"type": "http.response.body", "body": rows(asked)})
+            await send({"type": "http.response.body", "body": rows(request)})
             return
-        pieces = (relay_events if scope["path"] == "/relay" else run_engine)(asked, self._net)
+        pieces = (relay_events if scope["path"] == "/relay" else run_engine)(request, self._net)
         async for piece in pieces:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b""})

@@ -1,10 +1,10 @@
-"""What a second machine costs and brings: the same load on one embedded process and on two replicas, in one run.
+"""The cost and the benefit of a second machine: the same load on one embedded process and on two replicas, in one run.
 
     .venv/bin/python bench/replicas.py             about ten minutes
     .venv/bin/python bench/replicas.py --quick     fewer streams, about three minutes
 
-Two replicas on PostgreSQL, Redis and an S3 server behind a plain TCP balancer, all on loopback. Every event of every
-stream is counted and held against what is stored. docs/scale.md says what the figures mean.
+Two replicas on PostgreSQL, Redis and an S3 server behind a TCP balancer, all on loopback. Every event of every stream
+is counted and compared with the stored events. bench/README.md has the figures.
 """
 
 import sys
@@ -13,7 +13,7 @@ from collections.abc import Callable
 import uvloop
 from measure import Figures
 from processes import footnote
-from replicas_load import Load, Place, run_load
+from replicas_load import Load, LoadTarget, run_load
 from replicas_processes import Services, cluster
 from replicas_report import tables
 from running import run
@@ -29,14 +29,14 @@ def _log(progress: str) -> None:
 def embedded(port: int, load: Load) -> Figures:
     """The reference: the load on one process with a file and a folder."""
     with footnote(port) as server:
-        place = Place([server], lambda _owner, _number: server.port, lambda: {"replicas": server.cpu()})
-        return uvloop.run(run_load(place, load))
+        target = LoadTarget([server], lambda _owner, _number: server.port, lambda: {"replicas": server.cpu()})
+        return uvloop.run(run_load(target, load))
 
 
 def replicas(
     services: Services, port: int, load: Load, *, bus: str | None = None, through: str = "balancer"
 ) -> Figures:
-    """`through`: where followers connect: at the balancer, at the replica that carries the run (`own`) or at the other
+    """`through`: where followers connect: to the balancer, to the replica that executes the run (`own`) or to the other
     one (`other`)."""
     with cluster(services, port, bus=bus) as found:
         ports = [server.port for server in found.servers]
@@ -45,8 +45,8 @@ def replicas(
             "own": lambda owner, _number: ports[owner],
             "other": lambda owner, _number: ports[1 - owner],
         }
-        place = Place(found.servers, ways[through], found.cpu)
-        return uvloop.run(run_load(place, load))
+        target = LoadTarget(found.servers, ways[through], found.cpu)
+        return uvloop.run(run_load(target, load))
 
 
 def measure(*, quick: bool) -> Figures:
@@ -54,10 +54,10 @@ def measure(*, quick: bool) -> Figures:
     few = 200 if quick else 600
     seconds = 4.0 if quick else 10.0
     figures: Figures = {}
-    if lacking := missing():
-        print("\n".join(["Replicas were not measured:", *lacking]))
+    if unavailable := missing():
+        print("\n".join(["Replicas were not measured:", *unavailable]))
         sys.exit()
-    with Services() as services, upstream.running(on_uvloop=True) as port:
+    with Services() as services, upstream.run_upstream(on_uvloop=True) as port:
         _log(f"one embedded process, {streams[0]} streams")
         figures["embedded"] = embedded(port, Load(streams[0], seconds))
         figures["replicas"] = []

@@ -1,4 +1,4 @@
-"""Followers of runs, thousands in one process: each counts every event, and comes back when it is cut off."""
+"""Thousands of followers of runs in one process: each counts every event, and reconnects when it is disconnected."""
 
 import asyncio
 import json
@@ -50,7 +50,7 @@ class _Connection(asyncio.Protocol):
             self._follower.receive(time.monotonic(), whole)
 
     def _unwrap(self) -> None:
-        """Takes the chunks that are there in whole."""
+        """Decodes the complete chunks."""
         while True:
             size, mark, rest = self._rest.partition(b"\r\n")
             length = int(size, 16) if mark else 0
@@ -65,14 +65,14 @@ class _Connection(asyncio.Protocol):
 
 
 class RunFollower:
-    """`port` is asked for each connection anew. `frames` are all that came with an id, in their order."""
+    """`port` is called for each connection. `frames`: all frames with an id, in order."""
 
     def __init__(self, run_id: str, port: Callable[[], int]) -> None:
         self.run_id = run_id
         self.last_id = 0
         self.frames: list[tuple[int, bytes]] = []
         self.delays: list[tuple[float, float]] = []
-        """Arrival, and the seconds that it took, of deltas that carry the time of their sending."""
+        """Arrival and latency of deltas, which contain the time at which they were sent."""
         self.connections = 0
         self.refusals = 0
         self.transport: asyncio.Transport | None = None
@@ -80,7 +80,8 @@ class RunFollower:
         self.started: asyncio.Future[None] = loop.create_future()
         self.ended: asyncio.Future[None] = loop.create_future()
         self._port = port
-        self._trying: asyncio.Task[None] | None = None
+        self._reconnecting: asyncio.Task[None] | None = None
+        """Kept, because the event loop holds only a weak reference to a task."""
 
     async def connect(self) -> None:
         while not self.ended.done():
@@ -109,7 +110,7 @@ class RunFollower:
     def on_lost(self) -> None:
         self.transport = None
         if not self.ended.done() and not asyncio.get_running_loop().is_closed():
-            self._trying = asyncio.ensure_future(self._reconnect())
+            self._reconnecting = asyncio.ensure_future(self._reconnect())
 
     async def _reconnect(self) -> None:
         await asyncio.sleep(RETRY_SECONDS)
@@ -117,8 +118,8 @@ class RunFollower:
 
 
 @dataclass
-class Count:
-    """Of all followers of a load. Nothing may be lost, nothing doubled, nothing changed."""
+class FollowerTotals:
+    """The sums over all followers of a load. Nothing may be lost, doubled or changed."""
 
     streams: int = 0
     events: int = 0
@@ -126,12 +127,12 @@ class Count:
     doubled: int = 0
     changed: int = 0
     unlike: int = 0
-    """Streams that do not add up to what is stored."""
+    """Streams that differ from the stored events."""
     restarted: int = 0
     connections: int = 0
 
     def add(self, follower: RunFollower, stored: list[tuple[int, bytes]]) -> None:
-        """`stored`: what a replay of the run says."""
+        """`stored`: a replay of the run."""
         known = dict(stored)
         seen = dict(follower.frames)
         self.streams += 1
@@ -143,13 +144,9 @@ class Count:
         self.unlike += _block_texts(follower.frames) != _block_texts(stored)
         self.restarted += any(b"\nevent: round_restart\n" in frame for _, frame in follower.frames)
 
-    @property
-    def is_clean(self) -> bool:
-        return not (self.lost or self.doubled or self.changed or self.unlike)
-
 
 def _block_texts(frames: Iterable[tuple[int, bytes]]) -> dict[int, str]:
-    """The text of each block, as a client puts it together."""
+    """The text of each block, as a client folds it."""
     blocks: dict[int, str] = {}
     for _, frame in frames:
         event: dict[str, Any] = json.loads(frame.rpartition(b"\ndata: ")[2])

@@ -23,7 +23,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_of(pid: int | None) -> float:
-    """Seconds, of a process with all its threads, its children, and those of its children that have ended."""
+    """CPU seconds of a process with all its threads and children, including ended ones."""
     if pid is None:
         return 0.0
     spent = 0.0
@@ -41,7 +41,7 @@ def _children(pid: int) -> list[int]:
 
 @dataclass
 class Cluster:
-    """`port` is that of the balancer. `settings` are the variables that all replicas got."""
+    """`port`: that of the balancer. `settings`: the settings that all replicas share."""
 
     services: Services
     servers: list[Server]
@@ -59,7 +59,7 @@ class Cluster:
         }
 
     def sql(self, query: str) -> list[tuple[object, ...]]:
-        """Rows of a query in the database of the replicas, asked beside them."""
+        """Rows of a query in the database of the replicas, through a connection of its own."""
         return asyncio.run(_rows(self.services.postgres.url(self.database), query))
 
 
@@ -75,7 +75,7 @@ async def _rows(url: str, query: str) -> list[tuple[object, ...]]:
 def cluster(
     services: Services, upstream_port: int, *, count: int = 2, bus: str | None = None, **settings: str
 ) -> Iterator[Cluster]:
-    """`bus`: another one than Redis. With a database and a place in the bucket of its own."""
+    """With a database and a bucket prefix of its own. `bus`: the URL of another bus than Redis."""
     database = f"bench-{uuid.uuid4().hex[:12]}"
     asyncio.run(_rows(services.postgres.url(), f'CREATE DATABASE "{database}"'))
     shared = {
@@ -86,7 +86,7 @@ def cluster(
         **settings,
     }
     with ExitStack() as stack:
-        # With names of their own, so that nobody looks among the processes of this machine whether another one lives.
+        # With different host names, so that no replica looks for the process of another one on its own machine.
         names = [f"machine{number}" for number in range(count)]
         servers = [stack.enter_context(footnote(upstream_port, machine=name, **shared)) for name in names]
         port = stack.enter_context(balancer(*(server.port for server in servers)))
@@ -95,7 +95,7 @@ def cluster(
 
 @contextmanager
 def balancer(*ports: int) -> Iterator[int]:
-    """The balancer of the tests in a process of its own; its port."""
+    """The balancer of the tests in a process of its own; yields its port."""
     command = [sys.executable, "-m", "replicas.balancer", *map(str, ports)]
     environ = {**os.environ, "PYTHONPATH": str(venvs.ROOT / "tests")}
     with subprocess.Popen(

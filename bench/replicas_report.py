@@ -1,4 +1,4 @@
-"""The figures of replicas as tables, each row with its bar and whether it holds."""
+"""The figures of replicas as tables, each row with its bar and whether it is met."""
 
 from measure import Figures
 from report import Table
@@ -16,7 +16,7 @@ def _clean(found: Figures) -> bool:
 
 
 def _spent(found: Figures) -> float:
-    """Of replicas and services together; the bucket has no part in streams."""
+    """Of replicas and services together; streams do not use the bucket."""
     return sum(cost for part, cost in found["event_us"].items() if part != "s3")
 
 

@@ -1,4 +1,4 @@
-"""The figures as Markdown tables, each row with its bar and whether it holds."""
+"""The figures as Markdown tables, each row with its bar and whether it is met."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ class Table(NamedTuple):
 
 
 def conclude(tables: Sequence[Table], *, strict: bool) -> NoReturn:
-    """Prints them, and which bars are missed; ends the process, with 1 where that is wanted of a missed bar."""
+    """Prints the tables and the missed bars, and ends the process, on request with exit code 1 for a missed bar."""
     print("\n".join(str(table) for table in tables))
     unmet = [reason for table in tables for reason in table.missed_bars]
     print("\n".join(unmet) if unmet else "Every bar holds.")

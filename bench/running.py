@@ -1,4 +1,4 @@
-"""How a benchmark of processes is run from the command line: options, figures, tables, bars."""
+"""The command line of benchmarks that start processes: options, figures, tables, bars."""
 
 import argparse
 import json
@@ -17,7 +17,7 @@ def run(
     measure: Callable[..., Figures],
     tables: Callable[[Figures], Sequence[Table]],
 ) -> None:
-    """`measure` is called with `quick=`; ends the process."""
+    """Calls `measure` with `quick=`, and ends the process."""
     parser = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help=quick)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as well")

@@ -1,7 +1,7 @@
-"""The turn that everyone runs, and the hand-written loop that is the floor.
+"""The turn that every subject runs, and the hand-written loop, which is the floor.
 
-One turn is a tool call whose arguments come in five fragments, its result, and an answer of N text deltas. Whoever
-runs it hands back the server-sent events that a client would get, as bytes; `check` reads them again.
+One turn is a tool call whose arguments arrive in five fragments, its result, and an answer of N text deltas. A subject
+returns the server-sent events that a client would receive, as bytes; `check` parses them again.
 
 Standard library only: this file runs in every peer's environment.
 """
@@ -39,7 +39,8 @@ def words(deltas: int) -> Iterator[str]:
 
 
 def model_events(deltas: int) -> int:
-    """What the model sends in a turn: the call's opening, its fragments and the deltas. The same for everyone."""
+    """The events of the model in a turn: the start of the call, its fragments and the deltas. The same for every
+    subject."""
     return 1 + len(FRAGMENTS) + deltas
 
 
@@ -50,7 +51,7 @@ async def search(query: str, prompt: str) -> str:
 
 
 class Page:
-    """What a client of the reference or of a peer gets: Anthropic-style events through the standard `json`."""
+    """The events for a client of the reference or of a peer: Anthropic-style, through the standard `json`."""
 
     __slots__ = ("_index", "_open", "frames")
 
@@ -102,7 +103,7 @@ class Page:
 
 
 async def scripted(messages: list[Said], deltas: int) -> AsyncIterator[Said]:
-    """The reference's model: what a provider would send, one turn of the event loop for each piece."""
+    """The reference's model: the events of a provider, one turn of the event loop for each."""
     if messages[-1]["role"] == "tool":
         for word in words(deltas):
             await asyncio.sleep(0)
@@ -116,7 +117,7 @@ async def scripted(messages: list[Said], deltas: int) -> AsyncIterator[Said]:
 
 
 async def hand_written(deltas: int, model: ReferenceModel = scripted) -> Frames:
-    """The floor: an agent loop as somebody would write it in an afternoon, for this one turn."""
+    """The floor: a simple agent loop for only this turn."""
     page = Page()
     messages: list[Said] = [{"role": "user", "content": QUESTION}]
     while True:
@@ -146,13 +147,13 @@ async def hand_written(deltas: int, model: ReferenceModel = scripted) -> Frames:
 
 
 def check(frames: Frames, deltas: int) -> None:
-    """Raises unless the frames say the whole turn: one call, its result, and every delta of the answer."""
+    """Raises unless the frames contain the whole turn: one call, its result, and every delta of the answer."""
     events = [json.loads(frame.split(b"\ndata: ", 1)[1]) for frame in frames]
     blocks = [event["content_block"]["type"] for event in events if event["type"] == "content_block_start"]
     stops = sum(event["type"] == "content_block_stop" for event in events)
     grown = [event["delta"] for event in events if event["type"] == "content_block_delta"]
-    said = [delta["text"] for delta in grown if delta["type"] == "text_delta"]
+    texts = [delta["text"] for delta in grown if delta["type"] == "text_delta"]
     if blocks != ["tool_use", "tool_result", "text"] or stops != len(blocks):
         raise AssertionError(f"The turn has the blocks {blocks} and closes {stops} of them.")
-    if said != list(words(deltas)):
-        raise AssertionError(f"The answer came in {len(said)} deltas, or with another text; {deltas} were sent.")
+    if texts != list(words(deltas)):
+        raise AssertionError(f"The answer came in {len(texts)} deltas, or with another text; {deltas} were sent.")

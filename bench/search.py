@@ -1,4 +1,4 @@
-"""What a search costs, and how good it is: beside the libraries used bare, in one run, on loopback.
+"""The cost and the quality of a search, compared with the bare libraries in the same run, on loopback.
 
     .venv/bin/python bench/search.py                   CPU of fetching, extracting, ranking, the whole; the deadline
     .venv/bin/python bench/search.py --aeb DIR         also extraction on scrapinghub/article-extraction-benchmark
@@ -43,8 +43,8 @@ MAX_EXTRACTION_RATIO, MIN_F1 = 0.6, 0.965
 MAX_LATE_MS = 100
 
 
-class Untouched:
-    """Takes nothing apart, so that only fetching is measured."""
+class NullExtractor:
+    """Extracts nothing, so that only fetching is measured."""
 
     async def extract(
         self, body: bytes, content_type: str, url: str, *, seconds: float, owner: str = ""
@@ -93,7 +93,7 @@ async def fetching(host: str, reps: int) -> dict[str, float]:
     urls = [f"http://{host}{path}" for path in ARTICLES]
     rounds = 10
     async with Net() as net, aiohttp.ClientSession() as session:
-        crawler = Crawler(net, Untouched())
+        crawler = Crawler(net, NullExtractor())
 
         async def ours() -> None:
             for _ in range(rounds):
@@ -138,7 +138,7 @@ def trafilatura_or_none(pages: list[str], reps: int) -> dict[str, Any] | None:
 
 
 def extracting(pages: list[str], reps: int) -> tuple[float, list[str]]:
-    """Milliseconds of CPU a page, and the texts."""
+    """Milliseconds of CPU per page, and the texts."""
     encoded = [page.encode() for page in pages]
     start = time.process_time()
     for _ in range(reps):
@@ -185,7 +185,7 @@ async def answer(app: App, paths: list[str]) -> SearchAnswer:
 
 
 async def measure_search(web: dict[str, str], searches: int) -> float:
-    """Milliseconds of CPU a search of five pages, the process that takes pages apart included; nothing is cached."""
+    """Milliseconds of CPU for a search of five uncached pages, including the process that extracts them."""
 
     def spent() -> float:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -199,13 +199,13 @@ async def measure_search(web: dict[str, str], searches: int) -> float:
                 assert all(source.status == "read" for source in found.artifact.sources)
         return spent() - start
 
-    # What it takes to start and stop is taken off, so that a search in a running process is left.
+    # Start and stop are subtracted, so that a search in a running process remains.
     short = await run(0, 2)
     return (await run(2, searches + 2) - short) / searches * 1e3
 
 
 async def deadline_overrun(web: dict[str, str], seconds: float) -> float:
-    """Milliseconds after the deadline, with one of five pages hung."""
+    """Milliseconds beyond the deadline, with one of five pages hanging."""
     async with open_app(web, seconds) as app:
         await answer(app, list(ARTICLES[:1]))
         start = time.monotonic()

@@ -1,10 +1,10 @@
-"""What the server costs: beside a bare relay and the bare database driver, in one run, on loopback.
+"""The cost of the server, compared with a bare relay and the bare database driver in the same run, on loopback.
 
     .venv/bin/python bench/server.py             about six minutes
     .venv/bin/python bench/server.py --quick     fewer repetitions, under two minutes
 
 Server, relay, model API and clients are processes of their own. All figures but one are CPU time or memory of the
-server's process, as the system counts them; docs/benchmarks.md says what each of them means.
+server's process, as the system reports them; bench/README.md says what each of them means.
 """
 
 import asyncio
@@ -15,9 +15,9 @@ import sys
 import time
 
 import uvloop
-from followers import Ask, Follower, connect, follow_all
+from followers import Follower, HttpRequest, connect, follow_all
 from measure import Figures
-from processes import AUTHORISED, FOLLOWING, Server, Watched, footnote, relay
+from processes import AUTHORISED, FOLLOWING, MeasuredProcess, Server, footnote, relay
 from running import run
 from server_report import CLIENTS_PER_RUN, IN_TIME, LONG, LONG_RUNS, MESSAGES, RATE, RUNS, SHORT, tables
 
@@ -37,37 +37,37 @@ def _log(progress: str) -> None:
 
 
 def _sessions(server: Server, count: int) -> list[str]:
-    made = server.ask_all([Ask("POST", "/v2/sessions", b"{}", AUTHORISED)] * count)
+    made = server.ask_all([HttpRequest("POST", "/v2/sessions", b"{}", AUTHORISED)] * count)
     return [session["id"] for session in made]
 
 
-def _message(session: str, model: str) -> Ask:
+def _message(session: str, model: str) -> HttpRequest:
     body = json.dumps({"content": "What is a footnote for?", "model": f"bench/{model}"}).encode()
-    return Ask("POST", f"/v2/sessions/{session}/messages", body, FOLLOWING)
+    return HttpRequest("POST", f"/v2/sessions/{session}/messages", body, FOLLOWING)
 
 
-def _relay_request(path: str, port: int, model: str) -> Ask:
-    return Ask("POST", path, json.dumps({"port": port, "model": model}).encode())
+def _relay_request(path: str, port: int, model: str) -> HttpRequest:
+    return HttpRequest("POST", path, json.dumps({"port": port, "model": model}).encode())
 
 
 # Deltas ----------------------------------------------------------------------------------------------------------
 
 
-class Course:
+class DeltaPath:
     """One way from the model API to a client."""
 
-    def __init__(self, watched: Watched, upstream_port: int, path: str = "") -> None:
+    def __init__(self, watched: MeasuredProcess, upstream_port: int, path: str = "") -> None:
         self._watched = watched
         self._upstream = upstream_port
         self._path = path
 
-    def _asks(self, runs: int, model: str) -> list[Ask]:
+    def _asks(self, runs: int, model: str) -> list[HttpRequest]:
         if isinstance(self._watched, Server):
             return [_message(session, model) for session in _sessions(self._watched, runs)]
         return [_relay_request(self._path, self._upstream, model) for _ in range(runs)]
 
     def cpu_seconds(self, deltas: int, runs: int = RUNS, pace_ms: int = PACE_MS) -> float:
-        """Seconds of CPU for all runs. What they need before they begin is not billed."""
+        """CPU seconds of all runs, without their start."""
         asks = self._asks(runs, upstream.model_name(deltas, pace_ms if deltas > 1 else 0, "text"))
         gc.collect()
         before = self._watched.cpu()
@@ -83,18 +83,18 @@ class Course:
         return {"delta_us": (long - short) / RUNS / (DELTAS - 1) * 1e6, "run_ms": short / RUNS * 1e3}
 
 
-def deltas(server: Server, reference: Watched, upstream_port: int, *, reps: int) -> Figures:
-    courses = {
-        "relay": Course(reference, upstream_port, "/relay"),
-        "engine": Course(reference, upstream_port, "/engine"),
-        "footnote": Course(server, upstream_port),
+def deltas(server: Server, reference: MeasuredProcess, upstream_port: int, *, reps: int) -> Figures:
+    delta_paths = {
+        "relay": DeltaPath(reference, upstream_port, "/relay"),
+        "engine": DeltaPath(reference, upstream_port, "/engine"),
+        "footnote": DeltaPath(server, upstream_port),
     }
-    for course in courses.values():
-        course.cpu_seconds(1)
-    samples: dict[str, list[Figures]] = {name: [] for name in courses}
+    for delta_path in delta_paths.values():
+        delta_path.cpu_seconds(1)
+    samples: dict[str, list[Figures]] = {name: [] for name in delta_paths}
     for rep in range(reps):
-        for name in list(courses)[:: -1 if rep % 2 else 1]:
-            samples[name].append(courses[name].sample())
+        for name in list(delta_paths)[:: -1 if rep % 2 else 1]:
+            samples[name].append(delta_paths[name].sample())
     figures: Figures = {}
     for name, found in samples.items():
         ratios = [one["delta_us"] / floor["delta_us"] for one, floor in zip(found, samples["relay"], strict=True)]
@@ -108,11 +108,11 @@ def deltas(server: Server, reference: Watched, upstream_port: int, *, reps: int)
 
 
 def long_answer(server: Server, upstream_port: int, *, reps: int) -> Figures:
-    """What a delta costs in a long answer against a short one, a run without deltas taken off both."""
-    course = Course(server, upstream_port)
+    """The cost of a delta in a long answer and in a short one, both without the cost of a run without deltas."""
+    delta_path = DeltaPath(server, upstream_port)
     found: list[tuple[float, float]] = []
     for _ in range(reps):
-        empty, short, long = (course.cpu_seconds(count, LONG_RUNS, LONG_PACE_MS) for count in (1, SHORT, LONG))
+        empty, short, long = (delta_path.cpu_seconds(count, LONG_RUNS, LONG_PACE_MS) for count in (1, SHORT, LONG))
         found.append(((long - empty) / LONG_RUNS / (LONG - 1), (short - empty) / LONG_RUNS / (SHORT - 1)))
     ratios = [in_long / in_short for in_long, in_short in found]
     return {
@@ -127,8 +127,8 @@ def long_answer(server: Server, upstream_port: int, *, reps: int) -> Figures:
 # Streams ---------------------------------------------------------------------------------------------------------
 
 
-async def _streams(watched: Watched, asks: list[Ask], seconds: float) -> Figures | None:
-    """Streams begun one after the other, so that their deltas do not come in step; measured once all of them run.
+async def _streams(watched: MeasuredProcess, asks: list[HttpRequest], seconds: float) -> Figures | None:
+    """Starts streams one after the other, so that their deltas are not synchronous, and measures while all are live.
     None: the machine is too busy, and some had ended by then."""
     followers: list[Follower] = []
     began = time.monotonic()
@@ -158,7 +158,7 @@ async def _streams(watched: Watched, asks: list[Ask], seconds: float) -> Figures
 
 
 def streams(
-    server: Server, reference: Watched, upstream_port: int, *, steps: tuple[int, ...], seconds: float
+    server: Server, reference: MeasuredProcess, upstream_port: int, *, steps: tuple[int, ...], seconds: float
 ) -> Figures:
     found: Figures = {"relay": [], "footnote": []}
     for count in steps:
@@ -179,11 +179,11 @@ def streams(
 
 
 async def _shared(server: Server, sessions: list[str], model: str, count: int, seconds: float) -> Figures | None:
-    """As many streams, of fewer runs: several clients follow each of them."""
+    """The same number of streams of fewer runs, each with several followers."""
     body = json.dumps({"content": "What is a footnote for?", "model": f"bench/{model}"}).encode()
-    asks = [Ask("POST", f"/v2/sessions/{session}/messages", body, AUTHORISED) for session in sessions]
+    asks = [HttpRequest("POST", f"/v2/sessions/{session}/messages", body, AUTHORISED) for session in sessions]
     runs = [json.loads(answer.body)["run_id"] for answer in await follow_all(server.port, asks, seconds=60)]
-    following = [Ask("GET", f"/v2/runs/{run}/events", headers=FOLLOWING) for run in runs]
+    following = [HttpRequest("GET", f"/v2/runs/{run}/events", headers=FOLLOWING) for run in runs]
     return await _streams(server, [following[number % len(runs)] for number in range(count)], seconds)
 
 
@@ -197,7 +197,7 @@ def shared_streams(server: Server, *, count: int, seconds: float) -> Figures | N
 # Followers -------------------------------------------------------------------------------------------------------
 
 
-async def _memory_growth(server: Server, ask: Ask, first: int, more: int) -> float:
+async def _memory_growth(server: Server, ask: HttpRequest, first: int, more: int) -> float:
     followers = [await connect(server.port, ask) for _ in range(first)]
     await asyncio.gather(*(follower.started for follower in followers))
     before = await asyncio.to_thread(server.settled_memory)
@@ -214,11 +214,11 @@ async def _memory_growth(server: Server, ask: Ask, first: int, more: int) -> flo
 
 
 def idle_follower(server: Server, count: int) -> float:
-    """Kilobytes for each follower more, of a run in which nothing happens for now."""
+    """Kilobytes per additional follower of an idle run."""
     [session] = _sessions(server, 1)
     model = f"bench/{upstream.model_name(10, 600_000, 'text')}"
     run = server.ask("POST", f"/v2/sessions/{session}/messages", {"content": "…", "model": model})["run_id"]
-    ask = Ask("GET", f"/v2/runs/{run}/events", headers=FOLLOWING)
+    ask = HttpRequest("GET", f"/v2/runs/{run}/events", headers=FOLLOWING)
     grown = uvloop.run(_memory_growth(server, ask, 100, count))
     server.ask("POST", f"/v2/runs/{run}/cancel", {})
     return grown / 1e3
@@ -236,16 +236,16 @@ def _long_session(server: Server) -> str:
     return session
 
 
-def history(server: Server, reference: Watched, *, reps: int, times: int) -> Figures:
+def history(server: Server, reference: MeasuredProcess, *, reps: int, times: int) -> Figures:
     session = _long_session(server)
     messages = server.ask("GET", f"/v2/sessions/{session}/history")["messages"]
     if len(messages) != MESSAGES:
         raise SystemExit(f"the history has {len(messages)} messages")
-    asked = {"database": str(server.home / "footnote.db"), "session": session}
-    ours = Ask("GET", f"/v2/sessions/{session}/history", headers=AUTHORISED)
-    theirs = Ask("POST", "/history", json.dumps(asked).encode())
+    arguments = {"database": str(server.home / "footnote.db"), "session": session}
+    ours = HttpRequest("GET", f"/v2/sessions/{session}/history", headers=AUTHORISED)
+    theirs = HttpRequest("POST", "/history", json.dumps(arguments).encode())
 
-    def spent(watched: Watched, ask: Ask) -> tuple[float, int]:
+    def spent(watched: MeasuredProcess, ask: HttpRequest) -> tuple[float, int]:
         before = watched.cpu()
         for _ in range(times):
             [follower] = uvloop.run(follow_all(watched.port, [ask], seconds=60))
@@ -270,7 +270,7 @@ def history(server: Server, reference: Watched, *, reps: int, times: int) -> Fig
 
 
 def start(upstream_port: int, *, reps: int) -> Figures:
-    """With a home that is empty, so that the database is made as well."""
+    """With an empty home folder, so that the database is created as well."""
     ready: list[float] = []
     memory: list[float] = []
     for _ in range(reps):
@@ -281,7 +281,7 @@ def start(upstream_port: int, *, reps: int) -> Figures:
 
 
 def measure(*, quick: bool) -> Figures:
-    with upstream.running(on_uvloop=True) as port:
+    with upstream.run_upstream(on_uvloop=True) as port:
         _log("starts")
         started = start(port, reps=2 if quick else 5)
         with relay() as reference:

@@ -1,4 +1,4 @@
-"""The figures of the server as tables, each row with its bar and whether it holds."""
+"""The figures of the server as tables, each row with its bar and whether it is met."""
 
 from measure import Figures
 from report import Table

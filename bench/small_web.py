@@ -1,4 +1,4 @@
-"""The small web of the tests and a search provider in a process of their own, so that they are billed to nobody."""
+"""The small web of the tests and a search provider in a process of their own, so that their CPU time is not counted."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from web.providers import Hit, SearchServer
 
 
 async def main() -> None:
-    """A query is a JSON list of the paths that are to be found for it."""
+    """A query is a JSON list of the paths to return."""
     async with Web() as web:
 
         def hits(query: str) -> list[Hit]:

@@ -1,4 +1,4 @@
-"""Who is measured, and what each imports to run the turn."""
+"""The subjects of the benchmark, and what each imports to run the turn."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ class Subject(NamedTuple):
     imports: tuple[str, ...]
 
 
-# Of Footnote the whole engine: loop, tools, HTTP client, both APIs, configuration. Of a peer what the turn needs.
+# For Footnote the whole engine: loop, tools, HTTP client, both APIs, configuration. For a peer what the turn needs.
 FOOTNOTE = Subject("footnote", "Footnote", ("footnote.app",))
 HAND_WRITTEN = Subject("hand_written", "hand-written loop", ("asyncio", "json"))
 PYDANTIC_AI = Subject("pydantic_ai", "pydantic-ai", ("pydantic_ai", "pydantic_ai.models.function"))

@@ -1,9 +1,9 @@
-"""A model API on loopback, in its own process, so that its CPU time is nobody's: Anthropic and OpenAI wire formats.
+"""A model API on loopback in a process of its own, so that its CPU time is not counted: Anthropic and OpenAI formats.
 
 The model's name says what to stream: `scripted-<deltas>-<pace>`, the pace in milliseconds between two events; pace 0
 writes the whole response at once. A request that ends with a tool result is answered with text, any other one
 with the tool call. `text-…` always answers with text, and so does `clock-…`, whose deltas are the time at which they
-are sent (microseconds of the machine's monotonic clock). Prints the port it listens on. Standard library only.
+are sent (microseconds of the machine's monotonic clock). Prints its port. Standard library only.
 """
 
 import asyncio
@@ -21,15 +21,16 @@ from scenario import CALL_ID, FRAGMENTS, TOOL, words
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 END = b"0\r\n\r\n"
+NOT_FOUND = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"
 TIME = "0" * 16
-"""Where a delta has the time at which it is sent."""
+"""The place of the sending time in a delta."""
 
 
 def model_name(deltas: int, pace_ms: int, kind: Literal["scripted", "text", "clock"] = "scripted") -> str:
     return f"{kind}-{deltas}-{pace_ms}"
 
 
-def _anthropic(said: Sequence[str], *, text: bool) -> Iterator[bytes]:
+def _anthropic(words: Sequence[str], *, text: bool) -> Iterator[bytes]:
     def event(name: str, **fields: Any) -> bytes:
         return f"event: {name}\ndata: {json.dumps({'type': name, **fields})}\n\n".encode()
 
@@ -38,7 +39,7 @@ def _anthropic(said: Sequence[str], *, text: bool) -> Iterator[bytes]:
     yield event("message_start", message={**message, "stop_reason": None, "stop_sequence": None, "usage": usage})
     if text:
         yield event("content_block_start", index=0, content_block={"type": "text", "text": ""})
-        for word in said:
+        for word in words:
             yield event("content_block_delta", index=0, delta={"type": "text_delta", "text": word})
     else:
         block = {"type": "tool_use", "id": CALL_ID, "name": TOOL, "input": {}}
@@ -48,11 +49,11 @@ def _anthropic(said: Sequence[str], *, text: bool) -> Iterator[bytes]:
     yield event("content_block_stop", index=0)
     reason = "end_turn" if text else "tool_use"
     delta = {"stop_reason": reason, "stop_sequence": None}
-    yield event("message_delta", delta=delta, usage={"output_tokens": len(said)})
+    yield event("message_delta", delta=delta, usage={"output_tokens": len(words)})
     yield event("message_stop")
 
 
-def _openai(said: Sequence[str], *, text: bool) -> Iterator[bytes]:
+def _openai(words: Sequence[str], *, text: bool) -> Iterator[bytes]:
     def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
@@ -60,23 +61,23 @@ def _openai(said: Sequence[str], *, text: bool) -> Iterator[bytes]:
 
     yield chunk({"role": "assistant", "content": "" if text else None})
     if text:
-        for word in said:
+        for word in words:
             yield chunk({"content": word})
     else:
         call = {"index": 0, "id": CALL_ID, "type": "function", "function": {"name": TOOL, "arguments": ""}}
         yield chunk({"tool_calls": [call]})
         for fragment in FRAGMENTS:
             yield chunk({"tool_calls": [{"index": 0, "function": {"arguments": fragment}}]})
-    usage = {"prompt_tokens": 64, "completion_tokens": len(said), "total_tokens": len(said) + 64}
+    usage = {"prompt_tokens": 64, "completion_tokens": len(words), "total_tokens": len(words) + 64}
     yield chunk({}, "stop" if text else "tool_calls", usage=usage)
     yield b"data: [DONE]\n\n"
 
 
 @cache
 def _response(path: str, deltas: int, *, text: bool, clock: bool) -> tuple[bytes, ...]:
-    """The body, one HTTP chunk an event."""
-    said = [TIME] * deltas if clock else list(words(deltas))
-    events = (_anthropic if path.endswith("/messages") else _openai)(said, text=text)
+    """The body, one HTTP chunk per event."""
+    texts = [TIME] * deltas if clock else list(words(deltas))
+    events = (_anthropic if path.endswith("/messages") else _openai)(texts, text=text)
     return tuple(b"%x\r\n%b\r\n" % (len(event), event) for event in events)
 
 
@@ -85,7 +86,7 @@ def _stamp_time(chunk: bytes) -> bytes:
 
 
 class Metronome:
-    """Streams of one pace, written by one task: a thousand of them must not need a processor of their own. They are
+    """Streams of one pace, written by one task, because a thousand tasks would need a processor of their own. They are
     spread over the time between two deltas of one of them."""
 
     BEATS = 25
@@ -108,7 +109,7 @@ class Metronome:
             for streams in self._streams:
                 for stream in streams[:]:
                     writer, chunks, ended = stream
-                    is_gone = writer.is_closing()  # who was killed takes no more, and must not stop the others
+                    is_gone = writer.is_closing()  # a killed client must not stop the others
                     chunk = None if is_gone else next(chunks, None)
                     if not is_gone:
                         writer.write(END if chunk is None else _stamp_time(chunk))
@@ -158,8 +159,12 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
     try:
         while True:
             request_line, *headers = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower().split("\r\n")
-            length = next(int(line[15:]) for line in headers if line.startswith("content-length:"))
-            await _answer(json.loads(await reader.readexactly(length)), request_line.split()[1], writer)
+            length = next((int(line[15:]) for line in headers if line.startswith("content-length:")), 0)
+            request = json.loads(await reader.readexactly(length) or b"{}")
+            if "messages" in request:
+                await _answer(request, request_line.split()[1], writer)
+            else:  # what is asked of local servers to find out what they are
+                writer.write(NOT_FOUND)
     except (asyncio.IncompleteReadError, ConnectionError):
         pass
     finally:
@@ -174,7 +179,7 @@ async def _main() -> None:
 
 @contextmanager
 def run_upstream(*, on_uvloop: bool = False) -> Iterator[int]:
-    """The upstream in a process of its own; its port. `on_uvloop`: for very many streams."""
+    """The upstream in a process of its own; yields its port. `on_uvloop`: for very many streams."""
     command = [sys.executable, str(Path(__file__).resolve()), *(["uvloop"] if on_uvloop else [])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:

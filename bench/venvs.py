@@ -1,4 +1,4 @@
-"""An environment for each peer, and one with only Footnote's core, under `.venv-bench/`; made once and kept."""
+"""An environment for each peer, and one with only Footnote's core, under `.venv-bench/`; created once and kept."""
 
 import hashlib
 import re
@@ -15,11 +15,11 @@ HOME = ROOT / ".venv-bench"
 
 
 class Unavailable(Exception):
-    """The environment could not be made, most often because there is no package index to be reached."""
+    """The environment could not be created, in most cases because no package index can be reached."""
 
 
 def cause(stderr: str, otherwise: str) -> str:
-    """The line of a program's complaint that says what went wrong: pip and npm end theirs with advice."""
+    """The line of a failed program's output that names the cause: pip and npm end with advice."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     named = (line for line in lines if re.match(r"ERROR: (?!Could not find a version)|npm error (?!code )", line))
     return next(named, lines[-1] if lines else otherwise)
@@ -30,25 +30,25 @@ class Environment(NamedTuple):
     site_packages: Path
 
     def megabytes(self) -> float:
-        """What is installed, as it was shipped: byte code that Python adds later is not counted."""
+        """The installed size as shipped, without byte code that Python adds later."""
         files = (path for path in self.site_packages.rglob("*") if path.is_file())
         return sum(path.stat().st_size for path in files if path.suffix != ".pyc") / 1e6
 
 
 def peer(key: str) -> Environment:
-    """As its lock file says, with all that is below it: what is released tomorrow changes no figure."""
+    """Installs exactly the lock file, so that new releases change no figure."""
     lock = BENCH / "peers" / f"requirements-{key}.lock"
     return _environment(key, ["--no-deps", "--require-hashes", "-r", str(lock)], lock.read_bytes())
 
 
 def core() -> Environment:
-    """Footnote as `pip install .` leaves it, without extras, in the locked versions; made anew when the sources
+    """Footnote as `pip install .` installs it, without extras, in the locked versions; created again when the sources
     change."""
     lock = ROOT / "requirements.lock"
     sources = sorted(path for path in (ROOT / "src").rglob("*") if path.is_file() and path.suffix != ".pyc")
     content = b"".join(path.read_bytes() for path in (ROOT / "pyproject.toml", lock, *sources))
     HOME.mkdir(exist_ok=True)
-    # With the hashes, pip would want one of this folder too.
+    # With hashes, pip would require one of this folder too.
     constraints = HOME / "footnote.constraints"
     constraints.write_text("\n".join(re.findall(r"^[^\s#][^\\\n]*", lock.read_text(), re.MULTILINE)) + "\n")
     return _environment("footnote", ["--constraint", str(constraints), str(ROOT)], content)
@@ -61,7 +61,7 @@ def _environment(name: str, arguments: list[str], content: bytes) -> Environment
     if not stamp.exists() or stamp.read_text() != wanted:
         print(f"making an environment for {name} …", file=sys.stderr, flush=True)
         shutil.rmtree(home, ignore_errors=True)
-        # Without pip inside, what lies in it is what the package brought.
+        # Without pip in it, the environment contains only what the package installed.
         venv.create(home, with_pip=False)
         command = [sys.executable, "-m", "pip", "--python", str(home), "install", "--quiet", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

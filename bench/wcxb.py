@@ -12,7 +12,7 @@ from report import Table
 from footnote.documents.extract import UnreadableDocument, extract
 
 SPLIT = "test"
-"""The rules were found on the development split."""
+"""The rules were tuned on the development split."""
 MIN_F1, MIN_LISTING_F1 = 0.880, 0.750
 
 
@@ -37,12 +37,12 @@ class Benchmark(NamedTuple):
         spec.loader.exec_module(metric)
         pages: list[Page] = []
         for path in sorted((folder / SPLIT / "ground-truth").glob("*.json")):
-            told = json.loads(path.read_text())
-            wanted = told["ground_truth"].get("main_content") or ""
+            truth = json.loads(path.read_text())
+            wanted = truth["ground_truth"].get("main_content") or ""
             if wanted.strip():
                 source = gzip.decompress((folder / SPLIT / "html" / f"{path.stem}.html.gz").read_bytes())
-                url = told.get("url") or "https://page.example/"
-                pages.append(Page(metric.get_page_type(told), url, source.decode("utf-8", "replace"), wanted))
+                url = truth.get("url") or "https://page.example/"
+                pages.append(Page(metric.get_page_type(truth), url, source.decode("utf-8", "replace"), wanted))
         return cls(pages, metric)
 
     def scores(self, texts: Sequence[str]) -> dict[str, float]:
@@ -63,7 +63,7 @@ def text_of(page: Page) -> str:
 
 
 def table(benchmark: Benchmark, theirs: Sequence[str] | None, peer: str) -> Table:
-    """F1 by kind of page, beside that of the texts which the peer found in the same run, if it could be run."""
+    """F1 by kind of page, beside that of the peer's texts of the same run, if the peer could be run."""
     ours = benchmark.scores([*map(text_of, benchmark.pages)])
     other = benchmark.scores(theirs) if theirs is not None else {}
     bars = {"all": MIN_F1, "listing": MIN_LISTING_F1}

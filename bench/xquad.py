@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Protocol
 
-from web.replies import HTML, Reply
+from web.replies import HTML, PageReply
 from web.site import FIXTURES
 
 __all__ = [
@@ -25,7 +25,7 @@ _HEADINGS = ("Overview", "Background", "Particulars", "Developments", "Further a
 
 @dataclass(frozen=True)
 class XquadQuestion:
-    """`answer` stands at `start` of the paragraph with the index `paragraph`."""
+    """`answer` begins at `start` of the paragraph with the index `paragraph`."""
 
     text: str
     answer: str
@@ -56,7 +56,7 @@ class XquadArticle:
 
 
 def missing_files(folder: Path, languages: Iterable[str]) -> list[str]:
-    """A line for each language whose file is not there."""
+    """One line for each language whose file is missing."""
     lost = (language for language in languages if _file(folder, language) is None)
     return [
         f"{language} is left out: {folder} has neither {language}.json nor xquad.{language}.json." for language in lost
@@ -74,10 +74,10 @@ def read_articles(folder: Path, language: str) -> list[XquadArticle]:
             entry.get("title") or f"Article_{at}",
             tuple(paragraph["context"] for paragraph in entry["paragraphs"]),
             tuple(
-                XquadQuestion(asked["question"], answer["text"], index, answer["answer_start"])
+                XquadQuestion(question["question"], answer["text"], index, answer["answer_start"])
                 for index, paragraph in enumerate(entry["paragraphs"])
-                for asked in paragraph["qas"]
-                for answer in asked["answers"][:1]
+                for question in paragraph["qas"]
+                for answer in question["answers"][:1]
                 if paragraph["context"].startswith(answer["text"], answer["answer_start"])
             ),
         )
@@ -94,7 +94,7 @@ class PageArticle(Protocol):
     def paragraphs(self) -> tuple[str, ...]: ...
 
 
-def article_page(article: PageArticle) -> Reply:
+def article_page(article: PageArticle) -> PageReply:
     """The article as a page."""
     title = escape(article.name.replace("_", " "))
     sections = "\n".join(
@@ -106,7 +106,7 @@ def article_page(article: PageArticle) -> Reply:
 <body><main><article><h1>{title}</h1>
 {sections}
 </article></main></body></html>"""
-    return Reply(headers={"Content-Type": HTML}, body=text.encode())
+    return PageReply(headers={"Content-Type": HTML}, body=text.encode())
 
 
 def _file(folder: Path, language: str) -> Path | None:
@@ -115,8 +115,8 @@ def _file(folder: Path, language: str) -> Path | None:
 
 
 def reader_settings(home: str, host: str, search_url: str) -> dict[str, str]:
-    """The environment of a product without a key: the built-in reader, one search provider and one host that may be
-    read, both on loopback, and no cache, so that every question is searched for anew."""
+    """The environment of a product without a key: the built-in reader, one search provider and one permitted host, both
+    on loopback, and no cache, so that every question is searched for."""
     return {
         "FOOTNOTE_HOME": home,
         "FOOTNOTE_MODELS_DEFAULT": "footnote/reader",

@@ -1,8 +1,8 @@
-"""The Chromium that the tests of the page drive.
+"""The Chromium that the tests of the page use.
 
-    python scripts/chromium.py      # says which one it is; installs Debian's where there is none and that is allowed
+    python scripts/chromium.py      # prints its version; installs Debian's where there is none and that is possible
 
-A machine without one still passes: the tests of the page are then skipped, in one line.
+Without one the tests still pass: those of the page are skipped, in one line.
 """
 
 import os
@@ -24,16 +24,16 @@ ADVICE = (
 
 
 def find(places: tuple[str, ...] = PLACES) -> str | None:
-    """The first one that there is: the one that is asked for, on PATH, in the usual places."""
-    asked = os.environ.get(VARIABLE)
-    if asked:
-        return asked
+    """The first Chromium found: the configured one, on PATH, in the usual places."""
+    configured = os.environ.get(VARIABLE)
+    if configured:
+        return configured
     found = (shutil.which(name) for name in NAMES)
     return next((path for path in (*found, *places) if path and Path(path).exists()), None)
 
 
 def install() -> None:
-    """Debian's package. The fonts that the tests need are in Python packages that are there anyway."""
+    """Installs Debian's package. The fonts for the tests come with Python packages."""
     apt = shutil.which("apt-get")
     rights = [] if os.geteuid() == 0 else ["sudo", "-n"]
     if apt is None or (rights and shutil.which("sudo") is None):
@@ -52,8 +52,8 @@ def main() -> None:
     if path is None:
         print(f"There is no Chromium, so the tests of the page will be skipped. {ADVICE}")
         return
-    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-    print(f"The tests of the page use {path}: {said.stdout.strip() or said.stderr.strip()}")
+    version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    print(f"The tests of the page use {path}: {version.stdout.strip() or version.stderr.strip()}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""TypeScript types of what the server says, made from its own values.
+"""Generates TypeScript types of the server's events from its own values.
 
 python scripts/generate_types.py           writes web/src/protocol/events.gen.ts
-python scripts/generate_types.py --check   says whether that file is what would be written
+python scripts/generate_types.py --check   exits with 1 if that file is not what would be written
 """
 
 import sys
@@ -11,8 +11,9 @@ from typing import Any, get_args
 import msgspec
 from msgspec import inspect
 
-from footnote.protocol import accounts, events, files, history, receipts, sessions, sources
-from footnote.server.routes import about, catalog, users
+from footnote.protocol import accounts, events, files, history, sessions, sources
+from footnote.server.routes import about, catalog
+from footnote.server.routes import accounts as account_routes
 
 TARGET = Path(__file__).parents[1] / "web/src/protocol/events.gen.ts"
 HEAD = "// Made by scripts/generate_types.py from the server's own values. `make types` writes it again.\n"
@@ -32,11 +33,11 @@ ANSWERS: tuple[type[msgspec.Struct], ...] = (
     files.FileText,
     files.FileTable,
     files.ConvertedFile,
-    receipts.SearchArtifact,
+    sources.SearchArtifact,
     accounts.Principal,
     accounts.IssuedToken,
     accounts.TokenHead,
-    users.UserList,
+    account_routes.UserList,
     about.About,
     catalog.AgentList,
     catalog.ModelList,
@@ -69,7 +70,7 @@ def typescript() -> str:
 
 
 def _structs(roots: tuple[type[msgspec.Struct], ...]) -> dict[str, inspect.StructType]:
-    """All structs that are reached from these, by their names."""
+    """All structs that these refer to, by their names."""
     found: dict[str, inspect.StructType] = {}
     waiting: list[inspect.Type] = list(inspect.multi_type_info(roots))
     while waiting:
@@ -117,7 +118,7 @@ def _interface(kind: inspect.StructType) -> str:
 
 
 def _type_name(kind: inspect.Type) -> str:  # noqa: PLR0911 - one line for each kind of type
-    """How TypeScript writes it."""
+    """The type in TypeScript."""
     match kind:
         case inspect.StructType():
             return kind.cls.__name__

@@ -1,8 +1,8 @@
-"""Gives web/package-lock.json an entry for every optional binding, also those of other systems.
+"""Adds an entry to web/package-lock.json for every optional binding, also those of other systems.
 
-A registry mirror may carry the bindings of one system only. npm then writes a lock without the others, which `npm ci`
-refuses, and which would leave a Mac or Windows machine without its compiler. What an entry has to say follows from the
-name of the package; a hash does not, so that those entries have none.
+A registry mirror may have the bindings of one system only. npm then writes a lock without the others, which `npm ci`
+refuses, and which would leave a Mac or Windows machine without its compiler. The fields of an entry follow from the
+name of the package; the hash does not, so that those entries have none.
 
     python scripts/lock_platforms.py            # adds what is missing
 """
@@ -21,7 +21,7 @@ SYSTEM_BY_PACKAGE = {"fsevents": "darwin"}
 
 
 def missing_entries(packages: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:
-    """Name, version and whether it is for development, of each optional dependency that has no entry."""
+    """Name, version and whether it is a development dependency, of each optional dependency without an entry."""
     for place, package in packages.items():
         for name, version in package.get("optionalDependencies", {}).items():
             if place and not _is_resolvable(packages, place, name):
@@ -29,7 +29,7 @@ def missing_entries(packages: dict[str, Any]) -> Iterator[tuple[str, str, bool]]
 
 
 def entry(name: str, version: str, *, dev: bool) -> dict[str, Any]:
-    """What npm would have written, but for the hash."""
+    """The entry that npm would have written, without the hash."""
     words = re.split(r"[-/]", name)
     system = next((word for word in words if word in SYSTEMS), SYSTEM_BY_PACKAGE.get(name))
     processor = next((word for word in words if word in PROCESSORS), None)
@@ -56,7 +56,7 @@ def complete_lock(lock: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_resolvable(packages: dict[str, Any], place: str, name: str) -> bool:
-    """Whether Node, looking from `place` upwards, comes upon the package."""
+    """Whether Node, searching from `place` upwards, finds the package."""
     while True:
         if f"{place}/node_modules/{name}".lstrip("/") in packages:
             return True

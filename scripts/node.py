@@ -1,10 +1,10 @@
-"""Runs npm, or a program that npm installed, in web/ with the Node that everybody has.
+"""Runs npm, or a program that npm installed, in web/ with a pinned Node.
 
     python scripts/node.py npm ci
     python scripts/node.py vite build
 
-The Node of the development environment comes first (pyright brings it, pinned in requirements-dev.lock), so that
-everybody builds the page with the same one; then one on PATH, for systems that have no wheel of it.
+The Node of the development environment comes first (pyright installs it, pinned in requirements-dev.lock), so that the
+page is built with the same version everywhere; then one on PATH, for systems without a wheel of it.
 """
 
 import os
@@ -21,7 +21,7 @@ MIN_VERSIONS = {"node": 20, "npm": 11}
 
 
 def command(program: str, *arguments: str) -> list[str]:
-    """The whole command for a program; `SystemExit` with a sentence where it cannot be run."""
+    """The whole command line of a program; `SystemExit` with a message where it cannot be run."""
     node, npm = _node_and_npm()
     if program == "npm":
         return [*npm, *arguments]
@@ -32,8 +32,8 @@ def command(program: str, *arguments: str) -> list[str]:
 
 
 def environment(node: str) -> dict[str, str]:
-    """What npm starts is found in web/node_modules first, and runs on the same Node. It trusts whom the system trusts:
-    behind the proxy of a company the registry has a certificate of that company."""
+    """Programs started by npm are found in web/node_modules first, and run on the same Node. Node uses the certificates
+    of the system, which the proxy of a company may need."""
     path = os.pathsep.join((str(PROGRAMS), str(Path(node).parent), os.environ.get("PATH", "")))
     return {"NODE_USE_SYSTEM_CA": "1", **os.environ, "PATH": path}
 
@@ -58,8 +58,8 @@ def _node_and_npm() -> tuple[str, list[str]]:
 
 
 def _major(program: str) -> int:
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-    return int(said.strip().lstrip("v").partition(".")[0])
+    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    return int(version.strip().lstrip("v").partition(".")[0])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The three servers that replicas share: how each is set up, started, and seen to answer."""
+"""The three servers that replicas share: how each is set up, started, and checked."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import service_programs
-from service_process import HOST, NotStarted, Service, send_request
+from service_process import HOST, Service, ServiceNotStarted, send_request
 
 from footnote.storage.s3 import Credentials, Signer
 
@@ -19,14 +19,14 @@ DATABASE = "footnote"
 BUCKET = "footnote"
 REGION = "us-east-1"
 REDIS_DATABASES = 10_000
-"""Enough that every home of a test run has one of its own; an empty one costs some hundred bytes."""
+"""More than the home folders of a test run; an empty database costs some hundred bytes."""
 
 
 class Postgres(Service):
-    """`durable=False`: a commit does not wait for the disk. A killed process keeps what was committed all the same."""
+    """`durable=False`: a commit does not wait for the disk. A killed process still keeps what was committed."""
 
     name = "PostgreSQL"
-    # Ends the connections that are open; SIGTERM would wait for them.
+    # SIGINT ends open connections; SIGTERM would wait for them.
     stop_signal = signal.SIGINT
 
     def __init__(self, folder: Path, port: int, password: str, *, durable: bool = True) -> None:
@@ -43,7 +43,7 @@ class Postgres(Service):
 
     @property
     def programs(self) -> Path:
-        """The folder with this server's `psql`, `pg_dump` and the others, where they are installed."""
+        """The folder with this server's `psql`, `pg_dump` and so on, where they are installed."""
         return self._found
 
     def start(self) -> None:
@@ -58,25 +58,25 @@ class Postgres(Service):
             "listen_addresses": HOST,
             "unix_socket_directories": "",
             "max_connections": 200,
-            # Nothing of a killed server is left behind outside its folder.
+            # A killed server leaves nothing outside its folder.
             "dynamic_shared_memory_type": "mmap",
         }
         if not self._durable:
             settings |= {"fsync": "off", "full_page_writes": "off"}
-        given = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-        return [str(self._programs() / "postgres"), "-D", str(self._data), *given]
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        return [str(self._programs() / "postgres"), "-D", str(self._data), *options]
 
     def options(self) -> Mapping[str, Any]:
         return {"env": {"LANG": "C", "TZ": "UTC"}, **self._rights()}
 
     def answers(self) -> bool:
-        """It asks for a password; while it recovers, it would answer with an error."""
+        """The server asks for a password; while it recovers, it would answer with an error."""
         fields = b"user\0footnote\0database\0" + DATABASE.encode() + b"\0\0"
         head = (8 + len(fields)).to_bytes(4, "big") + (196_608).to_bytes(4, "big")
         return send_request(self.port, head + fields).startswith(b"R")
 
     def _create(self) -> None:
-        shutil.rmtree(self._data, ignore_errors=True)  # of a start that did not get to its end
+        shutil.rmtree(self._data, ignore_errors=True)  # of a start that did not finish
         if self._user is not None:
             shutil.chown(self.folder, self._user.pw_uid, self._user.pw_gid)
         word = self.folder / "password"
@@ -88,18 +88,18 @@ class Postgres(Service):
         made += ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"]
         self._run(made)
         word.unlink()
-        # The server itself, without a port: no client program is needed.
+        # The server binary itself in single-user mode: no client program is needed.
         alone = [str(self._programs() / "postgres"), "--single", "-D", str(self._data), "postgres"]
         self._run(alone, f"CREATE DATABASE {DATABASE};\n".encode())
 
-    def _run(self, command: list[str], given: bytes = b"") -> None:
-        with self.log.open("ab") as said:
+    def _run(self, command: list[str], stdin: bytes = b"") -> None:
+        with self.log.open("ab") as log:
             done = subprocess.run(
-                command, input=given, stdout=said, stderr=said, cwd=self.folder, check=False, **self.options()
+                command, input=stdin, stdout=log, stderr=log, cwd=self.folder, check=False, **self.options()
             )
         if done.returncode:
             shutil.rmtree(self._data, ignore_errors=True)
-            raise NotStarted(f"{command[0]} failed:\n{self.log.read_text(errors='replace')[-3000:]}")
+            raise ServiceNotStarted(f"{command[0]} failed:\n{self.log.read_text(errors='replace')[-3000:]}")
 
     def _programs(self) -> Path:
         return service_programs.make_reachable(self._found, self._user, self.folder / "programs")
@@ -110,7 +110,7 @@ class Postgres(Service):
 
 
 class Redis(Service):
-    """It keeps nothing: a bus that was started again has forgotten all, and nobody may be hurt by that."""
+    """Without persistence: a restarted bus has forgotten everything, which must not hurt replicas."""
 
     name = "Redis"
 
@@ -136,7 +136,7 @@ class Redis(Service):
 
 
 class S3(Service):
-    """SeaweedFS with one bucket. `owner` may do everything in it; `reader`, if there is one, only read."""
+    """SeaweedFS with one bucket. `owner` has all permissions for it; `reader`, if there is one, may only read."""
 
     name = "SeaweedFS"
     PORTS = 8
@@ -149,7 +149,7 @@ class S3(Service):
         reader: Credentials | None = None,
         domain: str | None = None,
     ) -> None:
-        """`domain`: under this name buckets may also stand before the host. The first port is that of S3."""
+        """`domain`: the domain of virtual-hosted buckets. The first port is that of S3."""
         super().__init__(folder)
         self.owner = owner
         self.port = ports[0]
@@ -174,9 +174,9 @@ class S3(Service):
         settings = self.folder / "s3.json"
         settings.write_text(json.dumps({"identities": list(self._identities())}))
         settings.chmod(0o600)
-        # What it may hold in all, so that it fills nobody's disk.
+        # A limit of its total size, so that it cannot fill a disk.
         size = ["-master.volumeSizeLimitMB=512", "-volume.max=40"]
-        # It is one machine. The second time it would wait for others to elect a leader with.
+        # The only master: with the usual timeout a second start would wait for others to elect a leader with.
         alone = ["-master.electionTimeout=500ms"] if (self.folder / "filerldb2").exists() else []
         command = [
             str(self._program),
@@ -203,12 +203,12 @@ class S3(Service):
         return {"env": {"HOME": str(self.folder)}}
 
     def answers(self) -> bool:
-        """The bucket is there and takes an object, which its volumes do some time after its port is open."""
+        """The bucket exists and accepts an object, which takes longer than opening the port."""
         made = self._request_status("PUT", f"/{BUCKET}")
         return made in (b"200", b"409") and self._request_status("PUT", f"/{BUCKET}/.ready", b"ready") == b"200"
 
     def stop(self) -> None:
-        # Asked to end it takes more than twenty seconds, and what it was given is on the disk.
+        # A graceful stop takes more than twenty seconds, and the data is on disk already.
         self.kill()
 
     def kill(self) -> None:
@@ -226,7 +226,7 @@ class S3(Service):
         return [one("owner", self.owner, "Admin", "Read", "Write", "List"), *reader]
 
     def _request_status(self, method: str, path: str, body: bytes = b"") -> bytes:
-        """The status of the answer to a signed request; empty where there is none."""
+        """The status of the response to a signed request; empty where there is none."""
         host = f"{HOST}:{self.port}"
         signer = Signer(self.owner, REGION)
         headers = signer.headers(method, host, path, sha256=hashlib.sha256(body).hexdigest(), moment=datetime.now(UTC))

@@ -1,4 +1,4 @@
-"""One server on loopback, as a process that is stopped, killed, paused, and started again with its port and data."""
+"""One server on loopback, as a process that can be stopped, killed, paused, and restarted with its port and data."""
 
 import os
 import random
@@ -16,20 +16,20 @@ START_SECONDS = 120
 STOP_SECONDS = 20
 HOST = "127.0.0.1"
 PORTS = (20_000, 32_000)
-"""Below those that Linux, macOS and the BSDs give away."""
+"""Below the ephemeral ports of Linux, macOS and the BSDs."""
 WORKERS = 8
 
 
-class NotStarted(Exception):
-    """A server that ended at once or did not answer, with the last of what it said."""
+class ServiceNotStarted(Exception):
+    """A server that ended at once or did not answer, with the end of its log."""
 
 
 class Service(ABC):
-    """What it writes goes to `log`, its data into `folder`."""
+    """Its output goes to `log`, its data into `folder`."""
 
     name: str
     stop_signal = signal.SIGTERM
-    """The signal after which it closes its files and ends."""
+    """The signal of a graceful stop."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -41,10 +41,10 @@ class Service(ABC):
 
     @abstractmethod
     def answers(self) -> bool:
-        """Whether it does its work by now, not only whether its port is open."""
+        """Whether it answers requests, and not only whether its port is open."""
 
     def options(self) -> Mapping[str, Any]:
-        """How the process is started, beside its command."""
+        """How the process is started, besides its command."""
         return {}
 
     @property
@@ -53,28 +53,29 @@ class Service(ABC):
         return None if self._process is None or self._process.poll() is not None else self._process.pid
 
     def start(self) -> None:
-        """Returns when it answers. Does nothing where it runs already."""
+        """Starts it and waits until it answers. Does nothing if it already runs."""
         if self.pid is not None:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        with self.log.open("ab") as said:
-            # A group of its own: Ctrl-C in our terminal is ours, and they end in the order that we choose.
+        with self.log.open("ab") as log:
+            # A process group of its own: Ctrl-C in the terminal must not reach it, because the order of stopping
+            # matters.
             self._process = subprocess.Popen(
                 self.command(),
-                stdout=said,
-                stderr=said,
+                stdout=log,
+                stderr=log,
                 **{"stdin": subprocess.DEVNULL, "cwd": self.folder, "process_group": 0, **self.options()},
             )
         latest = time.monotonic() + START_SECONDS
         while not self.answers():
             if self.pid is None or time.monotonic() > latest:
                 self.kill()
-                said = self.log.read_text(errors="replace")[-3000:]
-                raise NotStarted(f"{self.name} did not start. The end of {self.log}:\n{said}")
+                log = self.log.read_text(errors="replace")[-3000:]
+                raise ServiceNotStarted(f"{self.name} did not start. The end of {self.log}:\n{log}")
             time.sleep(0.05)
 
     def stop(self) -> None:
-        """As an operator does: it finishes what it does and closes its files. After a while it is killed."""
+        """Stops gracefully; kills it after a timeout."""
         if self._process is None:
             return
         with suppress(ProcessLookupError):
@@ -86,29 +87,29 @@ class Service(ABC):
             self.kill()
 
     def kill(self) -> None:
-        """All of its processes at once, without a chance to write anything."""
+        """Kills all of its processes at once, without a chance to write anything."""
         if self._process is None:
             return
         killed = self._signal(signal.SIGKILL)
         self._process.wait()
-        # Nobody may start it again, or look at its files, beside a process that has not gone yet.
+        # It must not be started again, nor its files read, before the process is gone.
         latest = time.monotonic() + STOP_SECONDS
         while any(map(is_alive, killed)) and time.monotonic() < latest:
             time.sleep(0.005)
 
     def pause(self) -> None:
-        """It stands still with all connections open, as on a machine that hangs."""
+        """Stops all processes with SIGSTOP, with their connections open, like a machine that hangs."""
         self._signal(signal.SIGSTOP)
 
     def go_on(self) -> None:
         self._signal(signal.SIGCONT)
 
     def _signal(self, number: signal.Signals) -> list[int]:
-        """To all of its processes, which it returns."""
+        """Sends a signal to all of its processes, and returns them."""
         pid = self.pid
         if pid is None:
             return []
-        # Stopped first, so that it has no more children than those that are found now.
+        # Stopped first, so that it cannot fork between the search and the signal.
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGSTOP)
         reached = [*_children(pid), pid]
@@ -119,8 +120,8 @@ class Service(ABC):
 
 
 def free_ports(count: int) -> list[int]:
-    """None of those that the system gives to whoever asks for any one: a server is started some time after this, and
-    again after it was killed, and until then another process would be given its port."""
+    """Not ephemeral ports: a server is started some time after this, and again after it was killed, and meanwhile the
+    system could give its port to another process."""
     chance = random.SystemRandom()
     first, last = _range_of_this_worker()
     with ExitStack() as held:
@@ -128,21 +129,21 @@ def free_ports(count: int) -> list[int]:
         while len(found) < count:
             one = held.enter_context(socket.socket())
             port = chance.randrange(first, last)
-            with suppress(OSError):  # somebody has it
+            with suppress(OSError):  # the port is in use
                 one.bind((HOST, port))
                 found.append(port)
         return found
 
 
 def _range_of_this_worker() -> tuple[int, int]:
-    """Tests run in several processes: of two that choose a port at the same time, neither sees the other's choice."""
+    """Tests run in several processes, which must not choose the same ports at the same time."""
     number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % WORKERS
     size = (PORTS[1] - PORTS[0]) // WORKERS
     return PORTS[0] + number * size, PORTS[0] + (number + 1) * size
 
 
 def send_request(port: int, request: bytes) -> bytes:
-    """The first bytes of the answer to one request over TCP; none where there is no answer."""
+    """The first bytes of the response to one request over TCP; none where there is no response."""
     try:
         with socket.create_connection((HOST, port), timeout=5) as connection:
             connection.sendall(request)
@@ -152,7 +153,7 @@ def send_request(port: int, request: bytes) -> bytes:
 
 
 def is_alive(pid: int) -> bool:
-    """One that has ended and that nobody has asked about yet does not."""
+    """Whether it runs; a zombie does not."""
     try:
         os.kill(pid, 0)
         status = Path(f"/proc/{pid}/stat")
@@ -162,12 +163,12 @@ def is_alive(pid: int) -> bool:
 
 
 def _children(pid: int) -> list[int]:
-    """Each process of PostgreSQL has a group of its own, so that no signal reaches all of them."""
+    """Each process of PostgreSQL has a process group of its own, so that no signal to a group reaches all of them."""
     return [child for child, parent in process_parents().items() if parent == pid]
 
 
 def process_parents() -> dict[int, int]:
-    """Every process with its parent. Small machines of CI have no `ps`, and other systems than Linux no /proc."""
+    """Every process with its parent. Small CI images have no `ps`, and systems other than Linux no /proc."""
     found: dict[int, int] = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has just ended
@@ -179,5 +180,5 @@ def process_parents() -> dict[int, int]:
 
 
 def _fields(status: Path) -> list[str]:
-    """State, parent and so on. The name before them stands in brackets and may hold anything, also brackets."""
+    """State, parent and so on. The name before them is in brackets and may contain anything, also brackets."""
     return status.read_text(errors="replace").rpartition(")")[2].split()

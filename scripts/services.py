@@ -1,10 +1,10 @@
-"""PostgreSQL, Redis and an S3 server on loopback, until Ctrl-C: what several replicas of Footnote share.
+"""Runs PostgreSQL, Redis and an S3 server on loopback until Ctrl-C: the services that replicas share.
 
     python scripts/services.py                 # `make services`: starts all three, prints the settings for them
-    python scripts/services.py --keep data     # keeps what they hold in the folder `data`, for the next time
-    python scripts/services.py --check         # only says which programs would be used, and what is missing
+    python scripts/services.py --keep data     # keeps their data in the folder `data`, for the next time
+    python scripts/services.py --check         # only prints which programs would be used, and what is missing
 
-It needs no root, no containers and no installation: `service_programs` says where the programs come from. Tests import
+It needs no root, no containers and no installation: `service_programs` finds the programs. Tests import
 `Services`, and break one of the three after the other.
 """
 
@@ -23,16 +23,16 @@ from typing import Self
 import msgspec
 import service_programs
 from service_kinds import S3, Postgres, Redis
-from service_process import NotStarted, Service, free_ports
-from service_programs import Missing
+from service_process import Service, ServiceNotStarted, free_ports
+from service_programs import MissingProgram
 
 from footnote.storage.s3 import Credentials
 
-__all__ = ["Missing", "NotStarted", "Services", "missing"]
+__all__ = ["MissingProgram", "ServiceNotStarted", "Services", "missing"]
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """What a folder of services is reached with: the same after every start."""
+    """Ports and credentials of a folder of services: the same after every start."""
 
     postgres_port: int
     redis_port: int
@@ -48,7 +48,7 @@ class Identity(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        """That of the folder, which gets one where it has none."""
+        """The identity of the folder, created if it has none."""
         path = folder / "services.json"
         if path.exists():
             return msgspec.json.decode(path.read_bytes(), type=cls)
@@ -59,18 +59,18 @@ class Identity(msgspec.Struct, frozen=True):
 
 
 class Services:
-    """`with Services() as services`: all three run, in a folder that goes with them.
+    """`with Services() as services`: all three run, in a folder that is removed afterwards.
 
-    Each can be started, stopped, killed and paused by itself: `services.postgres.kill()`, then `.start()`, with the
-    port and the data from before.
+    Each can be started, stopped, killed and paused alone: `services.postgres.kill()`, then `.start()`, with its old
+    port and data.
     """
 
     def __init__(self, folder: Path | None = None, *, durable: bool = True) -> None:
-        """`folder` is kept; without one there is a new one, which is removed. `durable=False` spares the disk."""
+        """`folder` is kept; without one a temporary folder is used. `durable=False` does not wait for the disk."""
         self._removes = folder is None
         self.folder = Path(tempfile.mkdtemp(prefix="footnote-services-")) if folder is None else folder.resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
-        # PostgreSQL may run as another user, who has to get through to its own folder in here.
+        # PostgreSQL may run as another user, who must be able to enter its folder in here.
         self.folder.chmod(0o711)
         known = Identity.of(self.folder)
         keys = Credentials(known.access_key, known.secret_key)
@@ -93,7 +93,7 @@ class Services:
         }
 
     def start(self) -> None:
-        """All of them, or none."""
+        """Starts all of them, or none."""
         try:
             with ThreadPoolExecutor(len(self.all)) as pool:
                 for one in [pool.submit(service.start) for service in self.all]:
@@ -117,7 +117,7 @@ class Services:
 
 
 def missing() -> list[str]:
-    """A sentence for each program that is not there, with what to do."""
+    """One message for each missing program, with the remedy."""
     return [found for found in _programs() if isinstance(found, str)]
 
 
@@ -126,7 +126,7 @@ def _programs() -> list[Path | str]:
     for search in (service_programs.find_postgres, service_programs.find_redis, service_programs.find_weed):
         try:
             found.append(search())
-        except Missing as lacking:
+        except MissingProgram as lacking:
             found.append(str(lacking))
     return found
 
@@ -159,7 +159,7 @@ def main() -> int:
         return _check()
     try:
         _run(chosen.keep)
-    except (Missing, NotStarted) as problem:
+    except (MissingProgram, ServiceNotStarted) as problem:
         print(problem, file=sys.stderr)
         return 1
     return 0

@@ -1,9 +1,9 @@
-"""Draws docs/images/ask.svg: `footnote ask` as it really runs, in a terminal of its own, asked of a scripted model.
+"""Draws docs/images/ask.svg: a real `footnote ask` in a pseudo-terminal, with a scripted model.
 
     .venv/bin/python scripts/terminal_picture.py
 
-The program, its output and its colours are real; what the model says stands in `SCENE`, and the home folder is that of
-nobody. Works where there are pseudo-terminals: Linux and macOS.
+The program, its output and its colours are real; the text of the model is in `SCENE`, and the home folder is a
+temporary one. It needs pseudo-terminals: Linux and macOS.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ SCENE = (
 
 
 class Screen:
-    """What a terminal shows after some output: rows of styled characters, and the few moves that our output uses."""
+    """The screen of a terminal: rows of styled characters, and the few control sequences that the output uses."""
 
     def __init__(self) -> None:
         self.rows: list[list[tuple[str, str]]] = [[]]
@@ -120,7 +120,7 @@ def _styled(row: list[tuple[str, str]]) -> str:
 
 
 async def run_in_terminal(command: list[str], environment: dict[str, str]) -> list[str]:
-    """Runs `command` in a terminal and returns what stands on it at the end."""
+    """Runs `command` in a terminal, and returns the screen at its end."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     process = await asyncio.create_subprocess_exec(
@@ -141,14 +141,14 @@ def _read_all(terminal: int) -> bytes:
         while chunk := os.read(terminal, 65_536):
             output += chunk
     except OSError:
-        pass  # How Linux says that the last program has left the terminal.
+        pass  # Linux reports in this way that the last process has left the terminal.
     finally:
         os.close(terminal)
     return output
 
 
 def render_svg(lines: list[str]) -> str:
-    """The lines as SVG that loads nothing: readers of the page tell no font server that they read it."""
+    """The lines as SVG without external fonts, so that readers of the page send no request to a font server."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     for line in lines:
         console.print(Text.from_ansi(line), soft_wrap=True)
@@ -158,7 +158,7 @@ def render_svg(lines: list[str]) -> str:
 
 
 def configure(home: Path, upstream: Upstream) -> None:
-    """A home folder in which the scripted model is the one that is asked."""
+    """A home folder whose default model is the scripted one."""
     provider = {"type": "openai", "apiKey": upstream.key, "baseUrl": upstream.url}
     models = {"default": "local/scripted", "providers": {"local": provider}}
     home.mkdir()

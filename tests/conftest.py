@@ -1,4 +1,4 @@
-"""What holds for every test: no network but loopback, no settings of the person who runs them, one upstream."""
+"""What holds for every test: no network but loopback, no settings of the user who runs them, one scripted provider."""
 
 import gc
 import ipaddress
@@ -14,16 +14,18 @@ from hypothesis import HealthCheck, settings
 from services import missing
 
 import engines
+from footnote.db.engine import Database
+from footnote.net.client import Net
+from sandbox.hang_monitor import HangMonitor
 from upstream import Upstream
 
-pytest_plugins = ["spreading"]
+pytest_plugins = ["file_scheduling"]
 
 _LEAKING_PREFIXES = ("FOOTNOTE_", "ANTHROPIC_", "OPENAI_", "AWS_", "OTEL_")
 _LEAKING_SUFFIXES = ("_API_KEY", "_PROXY")
 
-# How long an example takes is for a busy machine to say, and says nothing about what is tried with it. The examples are
-# the same in every run, so that nobody's change is refused for what it did not touch; `--hypothesis-profile=searching`
-# looks further.
+# Deadlines of Hypothesis would fail on a busy machine. Examples are the same in every run, so that a change is not
+# refused for a failure elsewhere; `--hypothesis-profile=searching` searches for new ones.
 settings.register_profile("searching", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("footnote", settings.get_profile("searching"), derandomize=True)
 settings.load_profile("footnote")
@@ -36,11 +38,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "embedded: about SQLite or files of the home folder; skipped on services")
     chosen = config.getoption("--engines")
-    if chosen == "services" and (lacking := missing()):
-        raise pytest.UsageError("\n".join(lacking))
+    if chosen == "services" and (unavailable := missing()):
+        raise pytest.UsageError("\n".join(unavailable))
     engines.select_engine(chosen)
     if chosen == "services":
-        # Whoever ends the tests, by a time limit or so, ends the servers with them.
+        # A time limit ends the tests by SIGTERM; as KeyboardInterrupt it lets the servers be stopped.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
@@ -50,7 +52,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker("embedded"):
                 item.add_marker(skipped)
-        # An engine belongs to a home folder: what has none runs on none, and would be the same test again.
+        # Engines are chosen by home folder: a test without one would run the same a second time.
         config.hook.pytest_deselected(items=[item for item in items if not _has_home(item)])
         items[:] = filter(_has_home, items)
 
@@ -60,8 +62,8 @@ def _has_home(item: pytest.Item) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """All tests together are so many objects that to look through them for garbage stops everything for a second, in
-    the middle of whatever test that comes upon. They stay to the end, so there is nothing to look for."""
+    """Thousands of collected tests are so many objects that a garbage collection stops the process for a second, in
+    the middle of some test. They live to the end anyway, so they are excluded from collections."""
     gc.collect()
     gc.freeze()
 
@@ -78,7 +80,7 @@ def _homes_end_with_their_test() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keys, proxies and the home folder of whoever runs the tests are nobody's business here."""
+    """Removes keys, proxies and the home folder of the user who runs the tests."""
     with pytest.MonkeyPatch.context() as patch:
         for name in _leaking_variables(os.environ):
             patch.delenv(name)
@@ -88,14 +90,14 @@ def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 
 @pytest.fixture(autouse=True)
 def _nothing_leaks() -> Iterator[None]:
-    """A test that sets a variable gives it back, so that the next one does not see it."""
+    """A test that sets a variable must reset it, so that the next test does not see it."""
     yield
     assert _leaking_variables(os.environ) == [], "use monkeypatch.setenv, which gives the variable back"
 
 
 @pytest.fixture
-def leaking() -> Callable[[Mapping[str, str]], list[str]]:
-    """Which variables of an environment would change how Footnote behaves."""
+def leaking_variables() -> Callable[[Mapping[str, str]], list[str]]:
+    """The variables of an environment that would change how Footnote behaves."""
     return _leaking_variables
 
 
@@ -109,7 +111,7 @@ def _leaking_variables(environment: Mapping[str, str]) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def outside_calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Any attempt to leave the machine fails the test, also one that the code under test swallows."""
+    """A connection to another machine fails the test, even if the code under test swallows the error."""
     attempts: list[str] = []
     connect, connect_ex, resolve = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
 
@@ -128,7 +130,7 @@ def outside_calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
     def guarded_resolve(host: Any, *arguments: Any, **named: Any) -> Any:
         name = host.decode() if isinstance(host, bytes) else host
-        if name is not None and str(name).endswith(".invalid"):  # reserved: no resolver knows it
+        if name is not None and str(name).endswith(".invalid"):  # reserved: no resolver knows the name
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         guard(name)
         return resolve(host, *arguments, **named)
@@ -154,8 +156,28 @@ def _is_local(host: Any) -> bool:
 
 
 @pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    """An empty database of the engine that the tests run on."""
+    async with Database.open(engines.database_url(tmp_path), tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def net() -> AsyncIterator[Net]:
+    async with Net() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def hang_monitor(tmp_path: Path) -> AsyncIterator[HangMonitor]:
+    monitor = HangMonitor(tmp_path)
+    yield monitor
+    monitor.close()
+
+
+@pytest.fixture
 async def upstream() -> AsyncIterator[Upstream]:
-    """The scripted provider. A request that a real API would refuse fails the test that sent it."""
+    """The scripted provider. A request that the real API would refuse fails the test."""
     async with Upstream() as provider:
         yield provider
     assert provider.problems == []
@@ -163,5 +185,5 @@ async def upstream() -> AsyncIterator[Upstream]:
 
 @pytest.fixture
 def wire_fixtures() -> Path:
-    """Streams as real servers sent them."""
+    """The folder with streams recorded from real servers."""
     return Path(__file__).parent / "fixtures" / "wire"

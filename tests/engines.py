@@ -1,8 +1,8 @@
-"""What the tests run on: `pytest --engines=embedded`, with SQLite and files, or `--engines=services`, with PostgreSQL,
-Redis and an S3 server.
+"""The engines that the tests run on: `pytest --engines=embedded`, with SQLite and files, or `--engines=services`, with
+PostgreSQL, Redis and an S3 server.
 
-A test names no engine. It asks for the address of the database of its home folder, or for the settings with which a
-process uses that home: the same folder gives the same database every time, and no other folder gives it.
+A test names no engine. It asks for the database URL of its home folder, or for the settings of a process with that
+home: the same folder always has the same database, which no other folder has.
 """
 
 import sqlite3
@@ -14,20 +14,21 @@ from typing import Any
 from service_kinds import REDIS_DATABASES
 from services import Services
 
-from databases import Databases
+from database_pool import DatabasePool
 
 NAMES = ("embedded", "services")
 
 
-class OnServices:
-    """One of each server for the whole run, started by the first test that needs one.
+class ServiceEngine:
+    """One server of each kind for the whole test run, started by the first test that needs one.
 
-    A home has a database of PostgreSQL, a number in Redis, which topics bear too, and a prefix in the bucket.
+    A home folder has a PostgreSQL database, a Redis database number, which also names its topics, and a bucket
+    prefix.
     """
 
     def __init__(self) -> None:
         self._ended = ExitStack()
-        self._servers: tuple[Services, Databases] | None = None
+        self._servers: tuple[Services, DatabasePool] | None = None
         self._homes: dict[Path, tuple[str, int]] = {}
         self._count = 0
 
@@ -64,36 +65,36 @@ class OnServices:
             self._homes[home] = self._start_services()[1].acquire(), self._count % REDIS_DATABASES
         return self._homes[home]
 
-    def _start_services(self) -> tuple[Services, Databases]:
+    def _start_services(self) -> tuple[Services, DatabasePool]:
         if self._servers is None:
             with ExitStack() as opened:
                 services = opened.enter_context(Services(durable=False))
-                self._servers = services, opened.enter_context(Databases.open(services.postgres))
+                self._servers = services, opened.enter_context(DatabasePool.open(services.postgres))
                 self._ended = opened.pop_all()
         return self._servers
 
 
-_services: OnServices | None = None
-"""None: the embedded ones, where everything is in the home folder and goes with it."""
+_services: ServiceEngine | None = None
+"""None: the embedded engines, whose files are in the home folder and are removed with it."""
 
 
 def select_engine(name: str) -> None:
     global _services  # noqa: PLW0603 - one choice for the whole run, made before the first test
-    _services = OnServices() if name == "services" else None
+    _services = ServiceEngine() if name == "services" else None
 
 
 def database_url(home: Path) -> str:
-    """For `Database.open`, whose home folder this is."""
+    """The URL for `Database.open` with this home folder."""
     return "sqlite:footnote.db" if _services is None else _services.database_url(home)
 
 
 def environment(home: Path) -> dict[str, str]:
-    """Settings for a process whose Footnote has this home folder."""
+    """Settings for a process with this home folder."""
     return {} if _services is None else _services.environment(home)
 
 
 def rows(home: Path, statement: str) -> list[tuple[Any, ...]]:
-    """What stands in the database of this home, as any other program would see it."""
+    """Rows of the database of this home folder, read through a connection of their own."""
     if _services is not None:
         return _services.rows(home, statement)
     with closing(sqlite3.connect(home / "footnote.db", isolation_level=None)) as connection:
@@ -101,7 +102,7 @@ def rows(home: Path, statement: str) -> list[tuple[Any, ...]]:
 
 
 def contents(home: Path) -> bytes:
-    """Everything that is in it: all bytes of its files, or on services every value of every row."""
+    """All bytes of the database files; on services, every value of every row."""
     if _services is None:
         return b"".join(path.read_bytes() for path in sorted(home.glob("footnote.db*")))
     tables = rows(home, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'")
@@ -111,7 +112,7 @@ def contents(home: Path) -> bytes:
 
 @contextmanager
 def released_at_exit() -> Iterator[None]:
-    """What homes got during this is dropped at its end."""
+    """Releases at its end the databases that home folders acquired in the block."""
     if _services is None:
         yield
         return

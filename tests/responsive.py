@@ -1,4 +1,4 @@
-"""Whether others have their turn while something large goes on."""
+"""Checks that the event loop serves other tasks while something large is done."""
 
 import asyncio
 import gc
@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 MAX_PAUSE_SECONDS = 0.5
-"""Seconds for which nobody else has a turn."""
+"""The longest time for which the event loop may be blocked."""
 
 
 @asynccontextmanager
 async def responsive() -> AsyncIterator[None]:
-    """Everybody else goes on meanwhile."""
+    """Fails if the event loop was blocked for too long during the block."""
     pauses = [0.0]
     with _gc_pauses() as collecting:
         task = asyncio.create_task(_watch(pauses, collecting))
@@ -30,33 +30,34 @@ async def _watch(pauses: list[float], collecting: list[float]) -> None:
     while True:
         await asyncio.sleep(0.005)
         now, still_held_up, still_collected = time.monotonic(), _run_delays(), sum(collecting)
-        # What a busy machine took from this process is nobody's fault here, nor what thousands of tests left in it.
+        # Waiting for a processor is the fault of a busy machine, and garbage collection that of the test process;
+        # both are subtracted.
         waited = sum(max(after - held_up.get(thread, 0.0), 0.0) for thread, after in still_held_up.items())
         pauses.append(now - last - waited - (still_collected - collected))
         last, held_up, collected = now, still_held_up, still_collected
 
 
 def _run_delays() -> dict[str, float]:
-    """Seconds in which each thread of this process could have run and had no processor, as far as the system tells."""
+    """The seconds for which each thread was runnable without a processor, where the kernel reports it."""
     waited: dict[str, float] = {}
     for thread in Path("/proc/self/task").glob("*/schedstat"):
-        with suppress(OSError):  # it has just ended
+        with suppress(OSError):  # the thread has just ended
             waited[thread.parent.name] = int(thread.read_text().split()[1]) / 1e9
     return waited
 
 
 @contextmanager
 def _gc_pauses() -> Iterator[list[float]]:
-    """How long each collection of garbage took: it stops everything, the longer the more there is in the process."""
+    """The duration of each garbage collection: it stops all threads, for longer the more objects the process has."""
     took: list[float] = []
-    begun = 0.0
+    started = 0.0
 
     def note(phase: str, _: dict[str, int]) -> None:
-        nonlocal begun
+        nonlocal started
         if phase == "start":
-            begun = time.monotonic()
+            started = time.monotonic()
         else:
-            took.append(time.monotonic() - begun)
+            took.append(time.monotonic() - started)
 
     gc.callbacks.append(note)
     try:

@@ -1,4 +1,4 @@
-"""deepagents: `create_deep_agent` with the middleware that it brings by default."""
+"""deepagents: `create_deep_agent` with its default middleware."""
 
 from deepagents import create_deep_agent
 from measure import print_peer

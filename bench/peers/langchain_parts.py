@@ -1,4 +1,4 @@
-"""What LangGraph and deepagents share: a scripted chat model, the tool, and the way from their stream to frames."""
+"""What LangGraph and deepagents share: a scripted chat model, the tool, and the frames made from their stream."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

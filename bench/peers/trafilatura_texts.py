@@ -1,6 +1,6 @@
-"""trafilatura on pages in a JSON file: its text of each, and the CPU time of all.
+"""trafilatura on the pages of a JSON file: the text of each page, and the CPU time of all.
 
-Readers' comments are left out: they are no part of an article, and with them its score is lower.
+Reader comments are excluded: they are not part of an article, and would lower its score.
 """
 
 import json

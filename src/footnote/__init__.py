@@ -17,7 +17,7 @@ The events are the values of `footnote.protocol.events`; `footnote.models.script
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from footnote.protocol.version import __version__
+from footnote.protocol import __version__
 
 if TYPE_CHECKING:
     from footnote.app import App, Run
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["App", "CancelScope", "FootnoteError", "Run", "__version__"]
 
-_HOMES = {
+_MODULES = {
     "App": "footnote.app",
     "Run": "footnote.app",
     "CancelScope": "footnote.cancel",
@@ -35,7 +35,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Public names on first use: whoever needs only the vocabulary does not load the engine."""
-    if name not in _HOMES:
+    """Imports public names on first use, so that a program that needs only `footnote.protocol` loads nothing else."""
+    if name not in _MODULES:
         raise AttributeError(f"module 'footnote' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)

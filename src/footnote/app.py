@@ -6,29 +6,24 @@ async with App.open() as app:
         ...
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from footnote.accounts.accounts import Accounts
-from footnote.accounts.local import is_token_set, local_token, store_shared_token
-from footnote.agent.loop import run as run_turn
-from footnote.agent.turn import Checkpoint, HistorySummarised, HistorySummary, MessageCompleted, Turn
-from footnote.bus.base import Bus
-from footnote.bus.factory import open_bus
-from footnote.bus.local import LocalBus
-from footnote.cancel import CancelScope
-from footnote.config.agents import Agent
-from footnote.config.configuration import Configuration
+from footnote.accounts.credentials import is_token_set, local_token, store_shared_token
+from footnote.bus import open_bus
+from footnote.bus.base import Bus, LocalBus
 from footnote.config.environment import process_environment
-from footnote.config.load import load
+from footnote.config.load import Configuration, load
 from footnote.config.resolve import resolve_search
+from footnote.config.settings import Agent
 from footnote.db.engine import Database
 from footnote.db.errors import DatabaseUnwritable
-from footnote.documents.extract.extractor import Extractor
 from footnote.evidence.sources import Sources
 from footnote.library import Library
 from footnote.models.base import Model
@@ -36,82 +31,84 @@ from footnote.models.reader import ReaderModel
 from footnote.net.client import Net
 from footnote.net.proxies import Proxies
 from footnote.protocol.accounts import LOCAL_USER
-from footnote.protocol.errors import UsageError
+from footnote.protocol.errors import FootnoteError
 from footnote.protocol.events import Event
-from footnote.protocol.ids import new_id
-from footnote.protocol.messages import Message, user_message
+from footnote.protocol.messages import Message
+from footnote.protocol.sessions import NewMessage, StartedRun
+from footnote.protocol.sse import EventDecoder
 from footnote.protocol.tools import Locale, Progress
 from footnote.run_setup import SettingsRunBuilder
 from footnote.sandbox.pool import SandboxPool
 from footnote.sessions.executor import RunLimits
 from footnote.sessions.file_citations import FileCitationChecker
-from footnote.sessions.renditions import Renditions
-from footnote.sessions.run_spec import RunResources, RunSpec
+from footnote.sessions.renditions import Renditions, Tables
+from footnote.sessions.run import RunSpec
 from footnote.sessions.runner import Runner
 from footnote.sessions.store import Sessions
 from footnote.sessions.supervisor import LEASE_SECONDS, SHARED_LEASE_SECONDS
-from footnote.storage.base import Storage
-from footnote.storage.factory import open_storage
-from footnote.storage.memory import MemoryStorage
-from footnote.storage.metrics import MeasuredStorage
-from footnote.text.languages import detect_locale
-from footnote.tools.approval import Approve, Approver, make_approver
+from footnote.storage import open_storage
+from footnote.storage.base import MeasuredStorage, Storage
+from footnote.storage.local import MemoryStorage
+from footnote.tools.approval import Approve, make_approver
 from footnote.tools.base import Tool
-from footnote.web_search.crawl.image import ImageFetcher
-from footnote.web_search.favicons import Favicons
+from footnote.web_search.crawl.crawler import Extractor
+from footnote.web_search.images import Favicons, ImageFetcher
 from footnote.web_search.pipeline import SearchAnswer
 from footnote.web_search.settings import search_request
-from footnote.workspace.blobs import Blobs
+from footnote.workspace.blobs import Blobs, Spool
 from footnote.workspace.downloads import Downloads
-from footnote.workspace.in_memory import in_memory_workspace
-from footnote.workspace.spool import Spool
-from footnote.workspace.tables import Tables
 from footnote.workspace.uploads import Uploads
 
 if TYPE_CHECKING:
     from footnote.bundles.bundles import Bundles
 
+MAX_ASKED_RUNS = 1_000
+"""Runs of `App.ask` that may be active at once: a program may ask more than a user of a server."""
+
 log = logging.getLogger(__name__)
 
 
 class Run:
-    """The work of one turn. It begins when its events are followed, and ends with them."""
+    """A run that `App.ask` has started, in a session in memory. It ends when its events are left."""
 
-    def __init__(self, turn: Turn, model: Model, resources: RunResources, approver: Approver) -> None:
-        self.id = turn.run_id
-        self.session_id = turn.session_id
-        self.model_id = model.id
-        self.workspace = resources.abilities.workspace
-        self.messages: tuple[Message, ...] = turn.messages
-        """The session with what this run added to it: the history of the next question."""
-        self.summary: HistorySummary | None = turn.summary
-        self._turn = turn
-        self._model = model
-        self._resources = resources
-        self._approver = approver
-        self._cancel = CancelScope()
+    def __init__(self, runner: Runner, sessions: Sessions, started: StartedRun, model_id: str) -> None:
+        self.id = started.run_id
+        self.session_id = started.session_id
+        self.model_id = model_id
+        self.workspace = sessions.workspace(LOCAL_USER, started.session_id)
+        self.messages: tuple[Message, ...] = ()
+        """The session up to this run. What the run adds to it is there once its events have ended."""
+        self._runner = runner
+        self._sessions = sessions
 
     def cancel(self) -> None:
-        """Stops the run. Its events still end in order, with all that came kept."""
-        self._cancel.cancel()
+        """Stops the run. Its events still end in order, and everything received so far is kept."""
+        live = self._runner.executor.live_runs.get(self.id)
+        if live is not None:
+            live.cancel.cancel()
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        has = self._resources
-        turn = run_turn(self._turn, self._model, has.toolbox, has.abilities, self._cancel, self._approver)
-        async with aclosing(turn) as steps:
-            async for step in steps:
-                if isinstance(step, MessageCompleted):
-                    self.messages = (*self.messages, step.message)
-                elif isinstance(step, HistorySummarised):
-                    self.summary = step.summary
-                elif not isinstance(step, Checkpoint):
-                    yield step
+        decoder = EventDecoder()
+        try:
+            async with aclosing(self._runner.follow(self.id)) as pieces:
+                async for piece in pieces:
+                    for _, event in decoder.push(piece):
+                        yield event
+        finally:
+            if self.id in self._runner.executor.live_runs:
+                await self._runner.cancel(LOCAL_USER, self.id)
+            with suppress(FootnoteError):  # the app may have been closed before the events were left
+                await self.load_messages()
+
+    async def load_messages(self) -> None:
+        self.messages = await self._sessions.conversation(LOCAL_USER, self.session_id)
 
 
 class App:
-    """An opened Footnote: settings, sessions, runs, accounts, what was read, and one way out.
+    """An opened Footnote: settings, sessions, runs, accounts, library, and one network client.
 
-    `ask` answers here and now and keeps nothing but what was read; `sessions` and `runner` are for what is to last.
+    `sessions` and `runner` store what they do. `ask` has a runner of its own on a database in memory: of its sessions,
+    only the pages that were read are stored, in the library.
     """
 
     def __init__(
@@ -157,15 +154,18 @@ class App:
             lease_seconds=SHARED_LEASE_SECONDS if database.is_shared else LEASE_SECONDS,
         )
         self.images = ImageFetcher(net, sandbox)
-        # With turns of their own: the icons of many sites do not keep an image waiting.
+        # A fetcher of their own, so that the icons of many sites do not delay an image.
         self.favicons = Favicons(
             ImageFetcher(net, sandbox), None if database.is_in_memory else configuration.home / "favicons"
         )
         self.is_ephemeral = False
-        """Nothing can be written: all that is kept is gone at the end."""
+        """The database is in memory, because nothing can be written: everything is lost at the end."""
         self._environ = environ
         self._database = database
         self._run_builder = run_builder
+        self._exit_stack = AsyncExitStack()
+        self._memory: tuple[Runner, Sessions] | None = None
+        self._memory_lock = asyncio.Lock()
 
     @classmethod
     @asynccontextmanager
@@ -177,9 +177,9 @@ class App:
         environ: Mapping[str, str] | None = None,
         lasting: bool = False,
     ) -> AsyncGenerator[Self, None]:
-        """Reads the settings and makes everything ready; `ConfigError` says what is wrong with them.
+        """Reads the settings and opens everything; invalid settings raise `ConfigError`.
 
-        Where nothing can be written, questions are answered all the same and forgotten at the end; `lasting`: then
+        If the database cannot be written, one in memory is used, which is lost at the end; with `lasting`,
         `DatabaseUnwritable` is raised instead.
         """
         environ = process_environment() if environ is None else environ
@@ -190,25 +190,24 @@ class App:
             _open_database(configuration, lasting=lasting) as database,
             _open_storage(configuration, environ, net, in_memory=database.is_in_memory) as storage,
             _open_bus(configuration, database) as bus,
-            SettingsRunBuilder(configuration, environ, net, Library(database), Extractor(sandbox)) as equipper,
+            SettingsRunBuilder(configuration, environ, net, Library(database), Extractor(sandbox)) as run_builder,
         ):
-            app = cls(configuration, environ, database, storage, bus, sandbox, equipper, net)
+            app = cls(configuration, environ, database, storage, bus, sandbox, run_builder, net)
             app.is_ephemeral = database.is_in_memory
             app.spool.remove_stale()
             try:
                 yield app
             finally:
-                await app.runner.close()
-                await app.uploads.close()
+                await app._close()
 
     @property
     def connections(self) -> tuple[int, int]:
-        """To the database server: how many there are, and how many of them are in use."""
+        """The connections to the database server: how many are open, and how many of them are in use."""
         return self._database.connections
 
     @cached_property
     def bundles(self) -> "Bundles":
-        """Made when it is first asked for: most who open Footnote take no session in or out."""
+        """A lazy import: most programs neither export nor import a session."""
         from footnote.bundles.bundles import Bundles  # noqa: PLC0415 - see above
 
         return Bundles(
@@ -221,11 +220,11 @@ class App:
 
     @cached_property
     def accounts(self) -> Accounts:
-        """Made when it is first asked for: there is no token before somebody serves."""
+        """Lazy, because it creates the token file, which only a server and the commands for users need."""
         return Accounts(self._database, local_token=local_token(self.configuration.home, self._environ))
 
     async def share_token(self) -> None:
-        """Replicas have homes of their own, and one token, unless the operator has chosen it."""
+        """Makes replicas, each with a home folder of its own, accept the same token, unless the operator has set it."""
         if self._database.is_shared and not is_token_set(self._environ):
             token = await self.accounts.share_local_token()
             if token is not None:
@@ -241,44 +240,50 @@ class App:
         after: Run | None = None,
         approve: Approve | None = None,
     ) -> Run:
-        """A run that answers `question`, ready to be followed.
+        """Starts a run that answers `question`.
 
-        `after`: the run whose session this one continues, with its messages and files. `approve` is asked before
-        calls that need the user's word. `locale` None: the language of the question.
+        `after`: the run whose session this one continues, with its messages and files. `approve` is called before each
+        tool call that needs the user's approval. `locale`: None is the language of the question.
         """
-        if not question.strip():
-            raise UsageError("The question is empty.")
-        locale = locale or detect_locale(question)
         agent = self.configuration.agent(agent_id)
-        chosen = await self.model(agent, model)
-        messages = (*(after.messages if after else ()), user_message(question))
-        workspace = after.workspace if after and after.workspace else in_memory_workspace()
-        job = RunSpec(LOCAL_USER, agent.id, locale, messages, workspace)
-        equipment = await self._run_builder.build(job, chosen)
-        turn = Turn(
-            session_id=after.session_id if after else new_id("session"),
-            run_id=new_id("run"),
-            message_id=new_id("msg"),
-            system=equipment.system,
-            messages=messages,
-            summary=after.summary if after else None,
-            locale=locale,
-            max_tool_rounds=equipment.max_tool_rounds,
-            thinking_budget=equipment.thinking_budget,
+        runner, sessions = await self._memory_runner()
+        session_id = after.session_id if after else (await sessions.create(LOCAL_USER, agent.id)).id
+        message = NewMessage(question, model=model, locale=locale)
+        started = await runner.start(
+            LOCAL_USER, session_id, message, agent_id=agent.id, approver=make_approver(approve)
         )
-        return Run(turn, chosen, equipment, make_approver(approve))
+        run = Run(runner, sessions, started, (await runner.view(LOCAL_USER, started.run_id)).model)
+        await run.load_messages()
+        return run
+
+    async def _memory_runner(self) -> tuple[Runner, Sessions]:
+        """Opened by the first `ask`, and closed with the app."""
+        async with self._memory_lock:
+            if self._memory is None:
+                database = await self._exit_stack.enter_async_context(Database.in_memory())
+                sessions = Sessions(database, self.library, Blobs(database, MemoryStorage()))
+                runner = Runner(database, sessions, self._run_builder, RunLimits(max_per_user=MAX_ASKED_RUNS))
+                self._exit_stack.push_async_callback(runner.close)
+                self._memory = runner, sessions
+        return self._memory
+
+    async def _close(self) -> None:
+        await self._exit_stack.aclose()
+        await self.runner.close()
+        await self.uploads.close()
 
     async def tools(self, agent_id: str) -> tuple[Tool, ...]:
-        """What an agent can do. Its tool servers are connected for that."""
-        job = RunSpec(LOCAL_USER, agent_id, "en", (), in_memory_workspace())
-        return tuple((await self._run_builder.build(job, ReaderModel())).toolbox)
+        """The tools of an agent, whose MCP servers are connected for this."""
+        no_files = self.sessions.workspace(LOCAL_USER, "")
+        spec = RunSpec(LOCAL_USER, agent_id, "en", (), no_files)
+        return tuple((await self._run_builder.build(spec, ReaderModel())).toolbox)
 
     async def ollama_models(self) -> list[str]:
         """`ollama/NAME` of each model of a running Ollama."""
         return [f"ollama/{name}" for name in await self._run_builder.ollama_models() or ()]
 
     async def model(self, agent: Agent, wanted: str | None = None) -> Model:
-        """The model that this agent answers with, or the `wanted` one."""
+        """The model of the agent, or the `wanted` one."""
         return await self._run_builder.agent_model(agent, wanted)
 
     async def search(
@@ -292,9 +297,9 @@ class App:
         freshness: str | None = None,
         model: str | None = None,
     ) -> AsyncGenerator[Progress | SearchAnswer, None]:
-        """The search tool alone, outside of any session: what it does, step by step, and its answer.
+        """Runs the search tool outside of a session: yields its progress, then its answer.
 
-        `provider` is asked first, whatever the settings say. `SearchFailed`: nobody answered.
+        `provider` is asked first, instead of that of the settings. `SearchFailed`: no provider answered.
         """
         agent = self.configuration.agent(None)
         settings = resolve_search(self.configuration.settings, provider)
@@ -315,7 +320,7 @@ async def _open_database(configuration: Configuration, *, lasting: bool) -> Asyn
         except DatabaseUnwritable as error:
             if lasting:
                 raise
-            log.warning("What is read is forgotten at the end: %s", error.message)
+            log.warning("Nothing can be stored, so that everything is lost at the end: %s", error.message)
             database = await stack.enter_async_context(Database.in_memory())
         yield database
 

@@ -1,8 +1,7 @@
-"""A cancel scope: how "stop" reaches what is being waited for.
+"""A cancel scope, which cancels only the awaits that were handed to it.
 
-asyncio's own cancellation hits whichever await a task happens to be in, which for a generator's consumer may
-be anywhere. A scope hits only the awaits that were handed to it, so that the code below can close what it
-opened, say its last events and end in order.
+asyncio's own cancellation hits whichever await a task happens to be in, which for the consumer of a generator may be
+anywhere. With a scope the code below can close what it opened, yield its last events and end in order.
 """
 
 import asyncio
@@ -31,7 +30,7 @@ class CancelScope:
             self.is_cancelled = True
             current = asyncio.current_task()
             for task in self._waiting:
-                # A task that stops itself needs no push: its next wait ends at once.
+                # The current task is running and needs no cancellation: its next `wait` raises at once.
                 if task is not current:
                     task.cancel()
 
@@ -40,7 +39,7 @@ class CancelScope:
         if self.is_cancelled:
             awaited.close()
             raise Cancelled
-        # The loop is kept because asking for the running one is a system call, and this is asked for every delta.
+        # The loop is cached because `get_running_loop` calls getpid, a system call, and this runs for every delta.
         self._loop = self._loop or asyncio.get_running_loop()
         task = asyncio.current_task(self._loop)
         assert task is not None  # noqa: S101 - a coroutine always runs in a task
@@ -48,7 +47,7 @@ class CancelScope:
         try:
             return await awaited
         except asyncio.CancelledError:
-            # Ours only if nobody else asked too: an outer cancellation must go on travelling.
+            # This scope only if nothing else cancelled the task too: an outer cancellation must propagate.
             if self.is_cancelled and task.uncancel() == 0:
                 raise Cancelled from None
             raise

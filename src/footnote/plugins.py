@@ -1,34 +1,31 @@
-"""Third parties: what installed packages offer under the entry-point groups of Footnote.
+"""Plugins of other installed packages: tools, search providers and model adapters, found by their entry points.
 
-A plugin that is broken is left out with a warning that names its package. It never stops Footnote.
+A plugin that cannot be used is left out with a warning that names its package. It never stops Footnote.
 """
 
 import logging
-from functools import cache
+from collections.abc import Callable, Iterable
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, TypeVar
 
-from footnote.tools.base import Tool
-from footnote.tools.define import validate_name
-
-TOOLS_GROUP = "footnote.tools"
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
 
-@cache
-def load_tools() -> tuple[Tool, ...]:
-    """The tools of all plugins: each entry point is a tool, or an iterable of tools. Looked for once a process."""
-    return tuple(tool for entry in sorted(entry_points(group=TOOLS_GROUP)) for tool in _tools_of(entry))
+def load_plugins(group: str, check: Callable[[str, Any], Iterable[T]]) -> tuple[T, ...]:
+    """The parts of all entry points of a group, in the order of their names.
+
+    `check` gets the name of an entry point and the object that it loads. It returns the parts of that object, such as
+    tools, and raises an error if the object does not fit the group.
+    """
+    return tuple(part for entry in sorted(entry_points(group=group)) for part in _load(entry, check))
 
 
-def _tools_of(entry: EntryPoint) -> tuple[Tool, ...]:
+def _load(entry: EntryPoint, check: Callable[[str, Any], Iterable[T]]) -> tuple[T, ...]:
     try:
-        loaded: Any = entry.load()
-        tools = (loaded,) if isinstance(loaded, Tool) else tuple(loaded)
-        for tool in tools:
-            _check_tool(tool)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code may raise anything when it is imported
+        return tuple(check(entry.name, entry.load()))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - code of others may raise any exception when it is imported
         package = entry.dist.name if entry.dist else "an unknown package"
         log.warning(
             "The plugin %s of the package %s could not be loaded and is left out: %s: %s",
@@ -38,10 +35,3 @@ def _tools_of(entry: EntryPoint) -> tuple[Tool, ...]:
             error,
         )
         return ()
-    return tools
-
-
-def _check_tool(tool: Any) -> None:
-    if not isinstance(tool, Tool):
-        raise TypeError(f"{tool!r} is not a tool; make it one with footnote.tools.define.tool.")
-    validate_name(tool.name)

@@ -1,4 +1,4 @@
-"""What a run works with, put together from the settings: its model, its tools, its search, its sources."""
+"""The resources of a run, built from the settings: model, tools, search and sources."""
 
 import asyncio
 import logging
@@ -7,39 +7,47 @@ from contextlib import AsyncExitStack
 from datetime import date
 from typing import Self
 
-from footnote.agent.prompt import system_prompt
-from footnote.config.agents import Agent
-from footnote.config.configuration import Configuration
-from footnote.config.resolve import needs_ollama, ollama_url, resolve_model, resolve_server, resolve_web_search
+from footnote.agent.guided_prompts import PROMPTS
+from footnote.config.load import Configuration
+from footnote.config.resolve import (
+    needs_ollama,
+    ollama_url,
+    resolve_model,
+    resolve_server,
+    resolve_web_search,
+    with_server_facts,
+)
+from footnote.config.settings import Agent, researcher_prompt
 from footnote.db.errors import DatabaseFailed
-from footnote.documents.extract.extractor import Extractor
 from footnote.evidence.sources import Sources, snapshot_ids
 from footnote.library import Library
 from footnote.models.base import Endpoint, Model
-from footnote.models.catalog import build_model, list_models
+from footnote.models.local_server import LocalServers
 from footnote.models.reader import ReaderModel
+from footnote.models.stream import build_model, list_models
 from footnote.net.client import Net
-from footnote.plugins import load_tools
 from footnote.protocol.errors import ConfigError, UpstreamError, UsageError
 from footnote.protocol.messages import Message
-from footnote.sessions.run_spec import RunResources, RunSpec
+from footnote.protocol.tools import Locale
+from footnote.sessions.run import RunResources, RunSpec
 from footnote.tools.base import Abilities, Tool
 from footnote.tools.mcp import McpSource
 from footnote.tools.provenance import Addresses
-from footnote.tools.registry import Toolbox, builtin_tools, merge
+from footnote.tools.registry import Toolbox, builtin_tools, merge, plugin_tools
 from footnote.tools.wrappers import wrap_tool
-from footnote.web_search.crawl.crawler import Crawler
+from footnote.web_search.crawl.crawler import Crawler, Extractor
 from footnote.web_search.pipeline import WebSearch
 from footnote.web_search.search import ProviderSearch
 from footnote.web_search.settings import WebSearchSettings
 
 OLLAMA_SECONDS = 0.5
+_LANGUAGES: dict[Locale, str] = {"en": "English", "vi": "Vietnamese", "zh": "Chinese"}
 
 log = logging.getLogger(__name__)
 
 
 class SettingsRunBuilder:
-    """One for the whole process: what runs share is shared, and what is a user's own is that user's."""
+    """One for the process. Runs share its HTTP client, caches and MCP connections; each user has their own library."""
 
     def __init__(
         self, configuration: Configuration, environ: Mapping[str, str], net: Net, library: Library, extractor: Extractor
@@ -48,9 +56,11 @@ class SettingsRunBuilder:
         self._environ = environ
         self._net = net
         self._library = library
-        # The caches are everybody's: what is in them was on the web.
-        self._finder = ProviderSearch(net, None, library.for_user(None))
+        # Users share the caches, which hold public pages only.
+        self._provider_search = ProviderSearch(net, None, library.for_user(None))
         self._crawler = Crawler(net, extractor, library.for_user(None))
+        self._plain_models: set[str] = set()
+        self._local_servers = LocalServers(net)
         self._mcp_servers = AsyncExitStack()
         self._mcp_tools: dict[str, tuple[Tool, ...]] = {}
         self._mcp_lock = asyncio.Lock()
@@ -60,6 +70,7 @@ class SettingsRunBuilder:
 
     async def __aexit__(self, *_: object) -> None:
         await self._mcp_servers.aclose()
+        await self._local_servers.close()
 
     async def model(self, agent_id: str, wanted: str | None) -> Model:
         try:
@@ -67,23 +78,28 @@ class SettingsRunBuilder:
         except ConfigError as error:
             if wanted is None and self._has_agent(agent_id):
                 raise
-            raise UsageError(error.message) from error
+            raise UsageError(error.message, code=error.code, **error.params) from error
 
     def _has_agent(self, agent_id: str) -> bool:
         return any(agent.id == agent_id for agent in self._configuration.agents)
 
     async def agent_model(self, agent: Agent, wanted: str | None = None) -> Model:
-        """The model that this agent answers with, or the `wanted` one."""
+        """The model of the agent, or the `wanted` one."""
         settings = self._configuration.settings
         name = wanted or agent.model
         listed = await self.ollama_models() if needs_ollama(settings, name) else None
         choice = resolve_model(settings, name, listed)
         if choice.type == "reader":
             return ReaderModel()
-        return build_model(choice.type, choice.endpoint, choice.model, choice.profile, net=self._net)
+        if choice.has_server_facts:
+            facts = await self._local_servers.facts(choice.endpoint, choice.model)
+            choice = with_server_facts(settings, choice, facts)
+        return build_model(
+            choice.type, choice.endpoint, choice.model, choice.profile, net=self._net, plain_models=self._plain_models
+        )
 
     async def ollama_models(self) -> list[str] | None:
-        """Names of the models of a running Ollama; None: it does not run."""
+        """Names of the models of a running Ollama; None if it does not run."""
         endpoint = Endpoint("ollama", ollama_url(self._configuration.settings))
         try:
             return await list_models("openai", endpoint, self._net, timeout_seconds=OLLAMA_SECONDS)
@@ -101,9 +117,9 @@ class SettingsRunBuilder:
             sources=sources,
             addresses=Addresses(spec.all_messages, sources, spec.workspace),
         )
-        tools = merge(builtin_tools(), load_tools(), await self._mcp_tools_of(agent))
+        tools = merge(builtin_tools(), plugin_tools(), await self._mcp_tools_of(agent))
         return RunResources(
-            system=system_prompt(agent.system_prompt, date.today(), spec.locale),  # noqa: DTZ011 - the user's own day
+            system=system_prompt(_instructions(agent, model, spec.locale), date.today(), spec.locale),  # noqa: DTZ011 - the local date is meant
             toolbox=Toolbox.of((wrap_tool(tool, files=spec.workspace) for tool in tools), abilities),
             abilities=abilities,
             max_tool_rounds=agent.max_tool_rounds,
@@ -111,13 +127,13 @@ class SettingsRunBuilder:
         )
 
     def web_search(self, settings: WebSearchSettings, sources: Sources, model: Model, library: Library) -> WebSearch:
-        # The reader only quotes, which a summary does without it.
+        # The reader only quotes; a search summary without a model does the same.
         writer = None if isinstance(model, ReaderModel) else model
-        finder = self._finder.for_library(library)
+        finder = self._provider_search.for_library(library)
         return WebSearch(settings, sources, writer, finder=finder, crawler=self._crawler, library=library)
 
     async def _mcp_tools_of(self, agent: Agent) -> tuple[Tool, ...]:
-        """Tools of the MCP servers of this agent, which stay connected until the end."""
+        """The tools of the agent's MCP servers, which stay connected until this object is closed."""
         if not agent.mcp_servers:
             return ()
         async with self._mcp_lock:
@@ -132,10 +148,29 @@ class SettingsRunBuilder:
 
 
 async def _load_sources(library: Library, messages: tuple[Message, ...]) -> Sources:
-    """The sources of a session, from what its tools said, with the texts that were read."""
-    wanted = snapshot_ids(messages)
+    """The sources of a session, from its tool results, with the texts that were read."""
+    ids = snapshot_ids(messages)
     try:
-        return Sources.from_messages(messages, await library.snapshots(wanted) if wanted else {})
+        return Sources.from_messages(messages, await library.snapshots(ids) if ids else {})
     except DatabaseFailed as error:
-        log.warning("What was read earlier in this session cannot be opened: %s", error.message)
+        log.warning("The sources that were read earlier in this session cannot be loaded: %s", error.message)
         return Sources.from_messages(messages, {})
+
+
+def _instructions(agent: Agent, model: Model, locale: Locale) -> str:
+    """The prompt of the agent. The default one is about tools; a model without any has a shorter one."""
+    profile = model.profile
+    is_default = agent.system_prompt == researcher_prompt()
+    if is_default and profile.is_guided and not profile.keeps_tools:
+        return PROMPTS[locale].system
+    return agent.system_prompt
+
+
+def system_prompt(agent_prompt: str, today: date, locale: Locale) -> str:
+    """The prompt of the agent, then the facts of the run: they come last, so that the long part before them stays the
+    same for the provider's cache."""
+    return (
+        f"{agent_prompt.strip()}\n\n"
+        f"Today is {today:%A}, {today.isoformat()}. "
+        f"The user's interface is in {_LANGUAGES[locale]}; answer in the language of the question."
+    ).strip()

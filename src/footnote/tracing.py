@@ -1,14 +1,13 @@
-"""What takes time is measured where it is done, once: as figures that operators watch, and as a span where traces are
-collected.
+"""Measurements: operations with their times as histograms, and as spans where traces are collected.
 
-    CALLS = Work("tool_call", "Calls of tools.", "tool", span="execute_tool")
+    CALLS = Operation("tool_call", "Calls of tools.", "tool", span="execute_tool")
 
     with CALLS(tool.name) as span:
         result = await tool.run(…)
         span.outcome = "error" if result.is_error else "ok"
 
-Figures are those of the process. They are counted on its event loop alone. The value of a label is one of a few: what
-a user, a model or a page wrote is none.
+Each process counts for itself, and only on its event loop. A label has few possible values, and never a text of a user,
+a model or a page.
 """
 
 import asyncio
@@ -26,22 +25,22 @@ from footnote.cancel import Cancelled
 
 FAST_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 SLOW_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
-"""Upper ends of the classes that times are sorted into, in seconds."""
+"""Upper bounds of the buckets of a histogram, in seconds."""
 MAX_SERIES = 200
-"""Of one kind of work: what comes after is counted together."""
+"""The number of label combinations of an operation; those beyond it are counted together, as `other`."""
 OTHER = "other"
 RECOVERY_SECONDS = 5.0
-"""What has failed within so long is not yet said to be back."""
+"""The time without a failure after which a service is logged as recovered."""
 
 log = logging.getLogger(__name__)
-# A command says itself what went wrong. A server, which is there when nobody looks, lets this be heard.
+# A command reports errors itself. A server, which runs unattended, enables these warnings.
 log.setLevel(logging.ERROR)
 
 Attribute: TypeAlias = str | int | float | bool | Sequence[str]
 
 
 class TraceOrigin(Struct, frozen=True):
-    """The run that a trace is about, and this attempt at it. `caller`: the `traceparent` of who asked for it."""
+    """The run of a trace, and the attempt at it. `caller`: the `traceparent` of the request that started the run."""
 
     run_id: str
     session_id: str
@@ -50,21 +49,21 @@ class TraceOrigin(Struct, frozen=True):
 
 
 class Tracer(Protocol):
-    """Who collects spans. Neither of these may raise, or wait for anything."""
+    """Collects spans. Its methods may neither raise nor block."""
 
     def begin(self, span: "TraceSpan", parent: "TraceSpan | None") -> Any:
-        """What stands for the span from now on; None: it is not collected."""
+        """A handle for the span; None if it is not collected."""
         ...
 
     def end(self, span: "TraceSpan", error: str | None) -> None:
-        """`error`: the type of what ended it."""
+        """`error`: the type of the exception that ended it."""
         ...
 
-    def trace_id(self, traced: Any) -> str: ...
+    def trace_id(self, handle: Any) -> str: ...
 
 
 class Histogram:
-    """How many took how long."""
+    """How many operations took how long."""
 
     __slots__ = ("counts", "seconds")
 
@@ -74,7 +73,7 @@ class Histogram:
 
 
 class HealthLog:
-    """Whether something outside works: said once when it begins to fail, and once when it is back."""
+    """Logs once when an external service begins to fail, and once when it has recovered."""
 
     def __init__(self, subject: str, recovery_seconds: float = RECOVERY_SECONDS) -> None:
         self._subject = subject
@@ -97,8 +96,8 @@ class HealthLog:
 
 
 class Operation:
-    """A kind of work. `labels` are what it is counted by, beside its outcome; `span` is what a trace calls it, None: it
-    is in none. An error that is no `failure` is an answer. `standing`: of what does the work."""
+    """A kind of work. `labels` are those of its histograms, beside the outcome. `span` is its name in traces; without
+    one it has no spans. An error that is not among `failures` is a regular result. `health` logs failures."""
 
     def __init__(
         self,
@@ -118,25 +117,25 @@ class Operation:
         self.failures = failures
         self.health = health
         self.histograms: dict[tuple[str, ...], Histogram] = {}
-        """By the values of the labels and the outcome."""
+        """By the values of the labels, and the outcome."""
         if health is not None and not labels:
             self._new_histogram(("ok",))
             self._new_histogram(("error",))
         ALL_OPERATIONS[name] = self
 
     def __call__(self, *values: str, origin: TraceOrigin | None = None) -> "TraceSpan":
-        """`origin`: a trace begins here."""
+        """`origin` is given where a trace begins."""
         return TraceSpan(self, values, origin)
 
     def observe(self, seconds: float, *values: str, outcome: str = "ok") -> None:
         self.observe_key(seconds, (*values, outcome))
 
     def observe_key(self, seconds: float, key: tuple[str, ...]) -> None:
-        tally = self.histograms.get(key)
-        if tally is None:
-            tally = self._new_histogram(key)
-        tally.counts[bisect_left(self.buckets, seconds)] += 1
-        tally.seconds += seconds
+        histogram = self.histograms.get(key)
+        if histogram is None:
+            histogram = self._new_histogram(key)
+        histogram.counts[bisect_left(self.buckets, seconds)] += 1
+        histogram.seconds += seconds
 
     def _new_histogram(self, key: tuple[str, ...]) -> Histogram:
         if len(self.histograms) >= MAX_SERIES:
@@ -145,14 +144,14 @@ class Operation:
 
 
 class EventCounter:
-    """Something that only grows."""
+    """A number that only grows."""
 
     def __init__(self, name: str, description: str, *labels: str) -> None:
         self.name = name
         self.description = description
         self.labels = labels
         self.values: dict[tuple[str, ...], float] = {} if labels else {(): 0}
-        """From the beginning, where that is possible: Prometheus does not see how something grew that was not there."""
+        """Zero from the start if there are no labels: Prometheus does not see the first increase of a new series."""
         ALL_COUNTERS[name] = self
 
     def add(self, amount: float = 1, *labels: str) -> None:
@@ -162,8 +161,7 @@ class EventCounter:
 
 
 class TraceSpan:
-    """One piece of work, while it is done. `outcome` is what it counts as; who leaves it empty leaves it to the way in
-    which the work ends."""
+    """One operation in progress. An `outcome` that is left empty follows from the exception that ends the block."""
 
     __slots__ = (
         "_parent",
@@ -192,15 +190,15 @@ class TraceSpan:
         return " ".join((self.operation.span or self.operation.name, *self.values))
 
     def set_attributes(self, attributes: Mapping[str, Attribute]) -> None:
-        """Facts for the trace. Never what somebody wrote: ids, names of models and tools, sizes, states."""
+        """For the trace: ids, names of models and tools, sizes, states, but no text of a user, a model or a page."""
         if self.handle is not None:
             self.attributes = {**(self.attributes or {}), **attributes}
 
     def __enter__(self) -> Self:
         if self.operation.span is not None:
             parent = _current.get()
-            while parent is not None and parent.has_ended:  # a generator was left half-way
-                parent = parent._parent  # noqa: SLF001 - one of us
+            while parent is not None and parent.has_ended:  # a generator was abandoned before its end
+                parent = parent._parent  # noqa: SLF001 - of the same class
             self._parent = parent
             if self.origin is None and parent is not None:
                 self.origin = parent.origin
@@ -214,29 +212,29 @@ class TraceSpan:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         seconds = perf_counter() - self._started_at
-        work = self.operation
+        operation = self.operation
         if not self.outcome:
-            self.outcome = "ok" if error is None else _outcome(error, work)
+            self.outcome = "ok" if error is None else _outcome(error, operation)
         failure = error if self.outcome == "error" else None
-        work.observe_key(seconds, (*self.values, self.outcome))
-        if work.health is not None and self.outcome not in ("cancelled", "refused"):
-            work.health.report(failure)
-        if work.span is not None:
+        operation.observe_key(seconds, (*self.values, self.outcome))
+        if operation.health is not None and self.outcome not in ("cancelled", "refused"):
+            operation.health.report(failure)
+        if operation.span is not None:
             self.has_ended = True
             _current.set(self._parent)
             if self.handle is not None and _tracers:
                 _tracers[-1].end(self, None if failure is None else type(failure).__name__)
 
 
-def _outcome(error: BaseException, work: Operation) -> str:
+def _outcome(error: BaseException, operation: Operation) -> str:
     if isinstance(error, asyncio.CancelledError | Cancelled | GeneratorExit | KeyboardInterrupt):
         return "cancelled"
-    return "error" if isinstance(error, work.failures) else "refused"
+    return "error" if isinstance(error, operation.failures) else "refused"
 
 
 ALL_OPERATIONS: dict[str, Operation] = {}
 ALL_COUNTERS: dict[str, EventCounter] = {}
-"""All that is measured, by name."""
+"""Everything that is measured, by name."""
 
 _current: ContextVar[TraceSpan | None] = ContextVar("footnote_span", default=None)
 _caller: ContextVar[str | None] = ContextVar("footnote_caller", default=None)
@@ -244,7 +242,7 @@ _tracers: list[Tracer] = []
 
 
 def install(tracer: Tracer) -> None:
-    """From now on spans are collected."""
+    """Collects spans from now on."""
     _tracers.append(tracer)
 
 
@@ -254,7 +252,7 @@ def uninstall(tracer: Tracer) -> None:
 
 
 def set_caller(traceparent: str | None) -> None:
-    """Who asks for what is begun from here on, in the words of W3C Trace Context."""
+    """Remembers the `traceparent` (W3C Trace Context) of the current request."""
     _caller.set(traceparent)
 
 
@@ -263,12 +261,12 @@ def caller() -> str | None:
 
 
 def log_fields() -> dict[str, str]:
-    """The run that is worked on here, and its trace, for the log."""
+    """The ids of the current run and its trace, for the log."""
     span = _current.get()
-    # Tasks that outlive a run may have been started in one.
+    # A task that was started in a run may outlive it.
     if span is None or span.origin is None or span.has_ended:
         return {}
-    found = {"run_id": span.origin.run_id, "session_id": span.origin.session_id}
+    fields = {"run_id": span.origin.run_id, "session_id": span.origin.session_id}
     if span.handle is not None and _tracers:
-        found["trace_id"] = _tracers[-1].trace_id(span.handle)
-    return found
+        fields["trace_id"] = _tracers[-1].trace_id(span.handle)
+    return fields

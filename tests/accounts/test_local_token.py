@@ -1,4 +1,4 @@
-"""The token of the machine itself: given, or made once and kept where nobody else reads it."""
+"""The local token: configured, or generated once and stored in a file that only its owner can read."""
 
 import logging
 import os
@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from footnote.accounts.local import local_token
+from footnote.accounts.credentials import local_token
 from footnote.protocol.errors import ConfigError
 
 GIVEN = "0123456789abcdef"
 PROGRAM = """
 import sys
 from pathlib import Path
-from footnote.accounts.local import local_token
+from footnote.accounts.credentials import local_token
 sys.stdin.readline()
 print(local_token(Path(sys.argv[1]), {}))
 """
@@ -33,12 +33,12 @@ def test_the_variable_wins_and_nothing_is_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("given", ["sixteen letters and spaces", "mật-khẩu-mật-khẩu", "x" * 513])
-def test_a_token_that_cannot_be_sent_is_refused_without_being_told(tmp_path: Path, given: str) -> None:
+@pytest.mark.parametrize("token", ["sixteen letters and spaces", "mật-khẩu-mật-khẩu", "x" * 513])
+def test_a_token_that_cannot_be_sent_is_refused_without_being_told(tmp_path: Path, token: str) -> None:
     with pytest.raises(ConfigError, match=r"^FOOTNOTE_TOKEN must have at most 512 characters") as refused:
-        local_token(tmp_path, {"FOOTNOTE_TOKEN": given})
-    assert given not in refused.value.message
-    (tmp_path / "token").write_text(given)
+        local_token(tmp_path, {"FOOTNOTE_TOKEN": token})
+    assert token not in refused.value.message
+    (tmp_path / "token").write_text(token)
     with pytest.raises(ConfigError, match="token must have at most 512 characters"):
         local_token(tmp_path, {})
 
@@ -122,5 +122,5 @@ def test_processes_that_begin_at_once_end_with_the_same(tmp_path: Path, empty: b
         assert process.stdin
         process.stdin.write("go\n")
         process.stdin.flush()
-    said = {process.communicate(timeout=30)[0] for process in processes}
-    assert said == {(tmp_path / "token").read_text()}
+    outputs = {process.communicate(timeout=30)[0] for process in processes}
+    assert outputs == {(tmp_path / "token").read_text()}

@@ -1,4 +1,4 @@
-"""Logging in, by password and by a token that is good once; and what comes of it."""
+"""Logging in by password and by a token for one login, and the sessions that follow."""
 
 import asyncio
 import logging
@@ -10,9 +10,9 @@ import pytest
 
 import engines
 from accounts.conftest import LOCAL_TOKEN
-from accounts.people import NOW, PASSWORD, Clock, CountingHasher, add_user, log_in
+from accounts.users import NOW, PASSWORD, CountingHasher, SettableClock, add_user, log_in
 from footnote.accounts.accounts import COOKIE_SECONDS, DAY, LOGIN_SECONDS, MAX_TOKENS, Accounts
-from footnote.accounts.passwords import MAX_WAITING, THREADS, Passwords
+from footnote.accounts.credentials import MAX_WAITING, THREADS, Passwords
 from footnote.db.engine import Database
 from footnote.db.errors import DatabaseFull
 from footnote.db.script import Script, Steps, script, sql
@@ -39,7 +39,7 @@ async def test_a_name_and_its_password_open_the_page(accounts: Accounts) -> None
 async def test_nobody_learns_from_a_refusal_which_names_there_are(accounts: Accounts, hasher: CountingHasher) -> None:
     ann, bob = await add_user(accounts), await add_user(accounts, "Bob")
     await accounts.change(bob.id, UserChanges(disabled=True))
-    made = hasher.hashed
+    hash_count = hasher.hashed
     refusals = {
         await refusal(accounts, name="Ann", password="wrong password"),
         await refusal(accounts, name="nobody", password="wrong password"),
@@ -53,7 +53,7 @@ async def test_nobody_learns_from_a_refusal_which_names_there_are(accounts: Acco
     assert len(refusals) == 1
     assert len(hasher.verified) == 8, "each of them cost one verification"
     assert {hash_.split("$")[3] for hash_ in hasher.verified} == {"m=8,t=1,p=1"}, "and the same one"
-    assert hasher.hashed == made + 1, "the hash of nobody was made once"
+    assert hasher.hashed == hash_count + 1, "the hash of nobody was made once"
     assert await accounts.tokens(ann.id) == ()
 
 
@@ -69,7 +69,7 @@ async def test_a_login_is_by_password_or_by_token_and_not_by_half(accounts: Acco
 
 
 async def test_a_hash_of_other_settings_is_made_anew_at_the_next_login(
-    database: Database, accounts: Accounts, clock: Clock
+    database: Database, accounts: Accounts, clock: SettableClock
 ) -> None:
     await add_user(accounts)
     hasher = CountingHasher(time_cost=2)
@@ -82,10 +82,10 @@ async def test_a_hash_of_other_settings_is_made_anew_at_the_next_login(
 
 
 async def test_a_password_changed_while_it_is_verified_opens_nothing(
-    database: Database, accounts: Accounts, clock: Clock
+    database: Database, accounts: Accounts, clock: SettableClock
 ) -> None:
     ann = await add_user(accounts)
-    hasher = Gate()
+    hasher = GatedHasher()
     slow = Accounts(database, clock=clock, passwords=Passwords(hasher))
     login = asyncio.create_task(log_in(slow))
     await asyncio.to_thread(hasher.reached.wait)
@@ -97,10 +97,10 @@ async def test_a_password_changed_while_it_is_verified_opens_nothing(
 
 
 async def test_when_dozens_wait_the_next_is_told_to_come_back(
-    database: Database, accounts: Accounts, clock: Clock
+    database: Database, accounts: Accounts, clock: SettableClock
 ) -> None:
     await add_user(accounts)
-    hasher = Gate()
+    hasher = GatedHasher()
     busy = Accounts(database, clock=clock, passwords=Passwords(hasher))
     logins = [asyncio.create_task(log_in(busy)) for _ in range(THREADS + MAX_WAITING + 1)]
     done, _ = await asyncio.wait(logins, return_when=asyncio.FIRST_COMPLETED)
@@ -109,7 +109,7 @@ async def test_when_dozens_wait_the_next_is_told_to_come_back(
     assert isinstance(error, LimitReached)
     assert error.retry_after
     logins.remove(refused)
-    for gone in logins[10:]:  # who does not wait any longer makes room
+    for gone in logins[10:]:  # a cancelled login releases its place in the queue
         gone.cancel()
     hasher.opened.set()
     results = await asyncio.gather(*logins, return_exceptions=True)
@@ -118,24 +118,26 @@ async def test_when_dozens_wait_the_next_is_told_to_come_back(
     await busy.close()
 
 
-async def test_a_login_token_is_good_once_and_for_a_quarter_of_an_hour(accounts: Accounts, clock: Clock) -> None:
+async def test_a_login_token_is_good_once_and_for_a_quarter_of_an_hour(
+    accounts: Accounts, clock: SettableClock
+) -> None:
     token = await accounts.create_login_token()
     principal, cookie = await accounts.log_in(Login(token=token))
     assert principal == Principal(LOCAL_USER, "local", "admin", "cookie")
     assert await accounts.principal(cookie, "cookie") == principal
     used = await refusal(accounts, token=token)
-    late = await accounts.create_login_token()
+    late_token = await accounts.create_login_token()
     clock.time += LOGIN_SECONDS
-    assert await refusal(accounts, token=late) == used == await refusal(accounts, token="fnl_guess")
-    assert await accounts.principal(late, "token") is None
+    assert await refusal(accounts, token=late_token) == used == await refusal(accounts, token="fnl_guess")
+    assert await accounts.principal(late_token, "token") is None
 
 
 async def test_of_fifty_logins_with_one_token_at_once_one_succeeds(tmp_path: Path, accounts: Accounts) -> None:
-    """Through two connections to the file, as two servers would."""
+    """Through two connections to the same file, as two server processes would."""
     token = await accounts.create_login_token()
     async with Database.open(engines.database_url(tmp_path), tmp_path) as other:
-        doors = (accounts, Accounts(other, clock=lambda: NOW))
-        logins = (doors[number % 2].log_in(Login(token=token)) for number in range(50))
+        processes = (accounts, Accounts(other, clock=lambda: NOW))
+        logins = (processes[number % 2].log_in(Login(token=token)) for number in range(50))
         results = await asyncio.gather(*logins, return_exceptions=True)
     assert sorted(type(result).__name__ for result in results) == ["NotLoggedIn"] * 49 + ["tuple"]
 
@@ -151,7 +153,7 @@ async def test_a_login_token_of_a_user_who_was_disabled_since_opens_nothing(acco
     await refusal(accounts, token=token)
 
 
-async def test_a_visit_ends_thirty_days_after_it_was_last_used(accounts: Accounts, clock: Clock) -> None:
+async def test_a_visit_ends_thirty_days_after_it_was_last_used(accounts: Accounts, clock: SettableClock) -> None:
     await add_user(accounts)
     used, unused = await log_in(accounts), await log_in(accounts)
     for _ in range(4):
@@ -219,7 +221,7 @@ async def test_without_a_token_of_the_machine_nothing_is_taken_for_it(database: 
         assert await accounts.principal(wrong, "token") is None
 
 
-async def test_a_token_is_shown_once_listed_and_revoked(accounts: Accounts, clock: Clock) -> None:
+async def test_a_token_is_shown_once_listed_and_revoked(accounts: Accounts, clock: SettableClock) -> None:
     ann, bob = await add_user(accounts), await add_user(accounts, "Bob")
     issued = await accounts.issue(ann.id, NewToken(" nightly ", expires_in_days=7))
     head = TokenHead(issued.id, "nightly", "2027-01-15T08:00:00Z", None, "2027-01-22T08:00:00Z")
@@ -234,7 +236,7 @@ async def test_a_token_is_shown_once_listed_and_revoked(accounts: Accounts, cloc
     assert await accounts.tokens(ann.id) == ()
 
 
-async def test_a_token_ends_on_its_day(accounts: Accounts, clock: Clock) -> None:
+async def test_a_token_ends_on_its_day(accounts: Accounts, clock: SettableClock) -> None:
     token = (await accounts.issue(LOCAL_USER, NewToken("week", expires_in_days=7))).token
     clock.time += 7 * DAY - 1
     assert await accounts.principal(token, "token")
@@ -250,21 +252,21 @@ async def test_a_user_has_no_more_tokens_than_anybody_needs(accounts: Accounts) 
     assert [type(one).__name__ for one in results].count("LimitReached") == 5
 
 
-async def test_what_was_last_used_is_noted_once_a_minute(accounts: Accounts, clock: Clock) -> None:
+async def test_what_was_last_used_is_noted_once_a_minute(accounts: Accounts, clock: SettableClock) -> None:
     token = (await accounts.issue(LOCAL_USER, NewToken("script"))).token
-    noted: list[str | None] = []
+    used_at: list[str | None] = []
     for seconds in (0, 59, 1, 30):
         clock.time += seconds
         assert await accounts.principal(token, "token")
         await wait_for_touches(accounts)
-        noted.append((await accounts.tokens(LOCAL_USER))[0].used_at)
-    assert noted == ["2027-01-15T08:00:00Z", "2027-01-15T08:00:00Z", "2027-01-15T08:01:00Z", "2027-01-15T08:01:00Z"]
+        used_at.append((await accounts.tokens(LOCAL_USER))[0].used_at)
+    assert used_at == ["2027-01-15T08:00:00Z", "2027-01-15T08:00:00Z", "2027-01-15T08:01:00Z", "2027-01-15T08:01:00Z"]
 
 
 async def test_a_full_disk_lets_nobody_wait_outside(
-    database: Database, clock: Clock, caplog: pytest.LogCaptureFixture
+    database: Database, clock: SettableClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    accounts = Accounts(Full(database), clock=clock)
+    accounts = Accounts(FullDatabase(database), clock=clock)
     token = (await Accounts(database, clock=clock).issue(LOCAL_USER, NewToken("script"))).token
     assert await accounts.principal(token, "token") == LOCAL
     await wait_for_touches(accounts)
@@ -280,13 +282,13 @@ async def test_only_hashes_are_kept(tmp_path: Path, accounts: Accounts, database
     await wait_for_touches(accounts)
     await refusal(accounts, name="Ann", password="a wrong password")
     await database.close()
-    kept = engines.contents(tmp_path)
-    assert b"$argon2id$" in kept
+    stored = engines.contents(tmp_path)
+    assert b"$argon2id$" in stored
     planted = [*secrets, "a wrong password", *(secret.partition("_")[2] for secret in secrets[2:])]
-    assert [one for one in planted if one.encode() in kept] == []
+    assert [one for one in planted if one.encode() in stored] == []
 
 
-async def test_expired_credentials_do_not_pile_up(accounts: Accounts, database: Database, clock: Clock) -> None:
+async def test_expired_credentials_do_not_pile_up(accounts: Accounts, database: Database, clock: SettableClock) -> None:
     for _ in range(5):
         await accounts.create_login_token()
         clock.time += LOGIN_SECONDS
@@ -300,12 +302,12 @@ def _count() -> Steps[int]:
 
 
 async def wait_for_touches(accounts: Accounts) -> None:
-    """Waits for what is noted beside the requests."""
+    """Waits for the writes that `Accounts` does in the background."""
     await asyncio.gather(*accounts._touch_tasks.values())
 
 
-class Gate(CountingHasher):
-    """Stops before it verifies, until it is opened."""
+class GatedHasher(CountingHasher):
+    """Blocks before it verifies a password, until the gate is opened."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -317,8 +319,8 @@ class Gate(CountingHasher):
         return super().verify(*arguments)
 
 
-class Full(Database):
-    """Reads as the real one does; the disk has no space for anything more."""
+class FullDatabase(Database):
+    """Reads as the real database does; every write fails for want of disk space."""
 
     def __init__(self, database: Database) -> None:
         self._real = database

@@ -1,4 +1,4 @@
-"""A removed user leaves nothing behind, and takes nothing of anybody else along."""
+"""Removing a user removes all rows of that user, and no row of another."""
 
 import sqlite3
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import engines
-from accounts.people import add_user, log_in
+from accounts.users import add_user, log_in
 from footnote.accounts.accounts import Accounts
 from footnote.db import sessions
 from footnote.db.engine import Database
@@ -37,12 +37,12 @@ OWNED = {
     "session_entry": "part",
     "session_terms": "text",
 }
-"""Every table that holds something of a user, with a column that shows whose it is."""
+"""Every table with rows of users, and a column whose value shows the owner."""
 
 
 @script
 def insert_row(table: str, **values: Any) -> Steps[None]:
-    """A row with these values, and something harmless wherever more is needed."""
+    """Inserts a row with these values, and harmless values in the other required columns."""
     columns = yield Either(
         sql('SELECT name, type, "notnull" AND dflt_value IS NULL FROM pragma_table_info(?)', table),
         sql(
@@ -115,7 +115,7 @@ async def test_all_that_is_a_users_leaves_with_them(tmp_path: Path, accounts: Ac
 
 @pytest.mark.embedded
 def test_the_list_of_tables_is_whole(tmp_path: Path) -> None:
-    """A new table with something of a user in it belongs into the list above."""
+    """A new table with rows of users must be added to the list above."""
     connection = sqlite3.connect(":memory:")
     connection.create_function("sha256_hex", 1, str)
     migrations = Path(sessions.__file__).parent / "migrations" / "sqlite"
@@ -129,5 +129,5 @@ def test_the_list_of_tables_is_whole(tmp_path: Path) -> None:
     connection.close()
     public = {"snapshot", "reading", "page", "passage", "passage_terms", "passage_vocabulary"}
     caches = {"page_cache", "search_cache", "library_fact"}
-    own = {"loose_place", "owner", "secret"}  # names that we made, and what we sign with
+    own = {"loose_place", "owner", "secret"}  # generated names, and the key of signed URLs
     assert tables - public - caches - own == set(OWNED)

@@ -1,4 +1,4 @@
-"""Users: added, found, changed; and who cannot be."""
+"""Users: added, listed and changed, and what is refused."""
 
 import asyncio
 import unicodedata
@@ -7,9 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accounts.people import PASSWORD, add_user, log_in
-from footnote.accounts.accounts import Accounts
-from footnote.accounts.names import name_key, normalize_name
+from accounts.users import PASSWORD, add_user, log_in
+from footnote.accounts.accounts import Accounts, name_key, normalize_name
 from footnote.protocol.accounts import LOCAL_USER, Login, NewUser, User, UserChanges
 from footnote.protocol.errors import Conflict, NotAllowed, NotLoggedIn, Unknown, UsageError
 
@@ -29,11 +28,11 @@ async def test_a_user_is_found_by_id_and_by_name_in_whatever_case_and_width(acco
     assert await accounts.users() == (LOCAL, ann)
 
 
-@pytest.mark.parametrize("taken", ["ann lee", "ANN LEE", "ａｎｎ\u3000lee", "Ann  Lee\u00a0", "\tAnn Lee\n"])
-async def test_a_name_is_taken_in_all_its_spellings(accounts: Accounts, taken: str) -> None:
+@pytest.mark.parametrize("spelling", ["ann lee", "ANN LEE", "ａｎｎ\u3000lee", "Ann  Lee\u00a0", "\tAnn Lee\n"])
+async def test_a_name_is_taken_in_all_its_spellings(accounts: Accounts, spelling: str) -> None:
     await add_user(accounts, "Ann Lee")
     with pytest.raises(Conflict):
-        await add_user(accounts, taken)
+        await add_user(accounts, spelling)
 
 
 async def test_nobody_else_is_called_local(accounts: Accounts) -> None:
@@ -94,7 +93,7 @@ async def test_of_fifty_who_add_the_same_name_at_once_one_succeeds(accounts: Acc
 
 
 async def test_what_does_not_exist_is_unknown(accounts: Accounts) -> None:
-    for asking in (
+    for call in (
         accounts.user("user_1"),
         accounts.user_by_name("ann"),
         accounts.user_by_name("x" * 100_000),
@@ -104,7 +103,7 @@ async def test_what_does_not_exist_is_unknown(accounts: Accounts) -> None:
         accounts.revoke(LOCAL_USER, "token_1"),
     ):
         with pytest.raises(Unknown):
-            await asking
+            await call
 
 
 async def test_changes_are_made_together_and_told(accounts: Accounts) -> None:
@@ -131,7 +130,7 @@ async def test_the_last_enabled_admin_stays_one(accounts: Accounts) -> None:
     ):
         with pytest.raises(Conflict, match="only admin"):
             await last
-    await accounts.remove(bob.id)  # who was none any more
+    await accounts.remove(bob.id)  # the former admin
     assert await accounts.user(ann.id) == ann
 
 

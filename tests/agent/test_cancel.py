@@ -1,4 +1,4 @@
-"""Stop, at any moment: everything opened is closed, everything that came is kept."""
+"""Cancelling at any step: every block and call is closed, and everything that arrived is kept."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from agent.stage import TurnHarness, tool, working_tool
+from agent.turn_harness import TurnHarness, tool, working_tool
 from footnote.cancel import Cancelled, CancelScope
 from footnote.models.scripted import ScriptedModel, ScriptedPause, call, text, thinking
 from footnote.protocol.events import TextBlock, ToolResultBlock
 from footnote.protocol.messages import AssistantMessage
-from footnote.protocol.tools import Progress, said
+from footnote.protocol.tools import Progress, text_result
 from footnote.tools.base import Outcome, ToolContext
 
 SCRIPT = [
@@ -22,34 +22,36 @@ SCRIPT = [
 
 
 def harness() -> TurnHarness:
-    return TurnHarness(ScriptedModel(SCRIPT), [working_tool("look", [Progress("reading", 1, 2)], said("a tree"))])
+    return TurnHarness(
+        ScriptedModel(SCRIPT), [working_tool("look", [Progress("reading", 1, 2)], text_result("a tree"))]
+    )
 
 
 async def test_a_stop_after_any_event_leaves_a_well_formed_turn_with_all_that_came():
     whole = await harness().play()
     for moment in range(1, len(whole.steps)):
-        play = await harness().play(stop_after=moment)  # checks that all is closed
-        assert whole.text.startswith(play.text)
-        assert play.stop_reason in ("aborted", "stop")
-        said_before = "".join(m.text for m in play.stored_messages if isinstance(m, AssistantMessage))
-        assert said_before == play.text, "what was shown is what is kept"
+        recording = await harness().play(stop_after=moment)  # checks that every block and call is closed
+        assert whole.text.startswith(recording.text)
+        assert recording.stop_reason in ("aborted", "stop")
+        said_before = "".join(m.text for m in recording.stored_messages if isinstance(m, AssistantMessage))
+        assert said_before == recording.text, "what was shown is what is kept"
 
 
 async def test_a_stop_while_the_model_is_silent_ends_the_turn_at_once():
     model = ScriptedModel([[text("And"), ScriptedPause(asyncio.Event()), text("never")]])
     actor = TurnHarness(model)
-    seen: list[Any] = []
+    events: list[Any] = []
 
     async def follow() -> None:
         async for step in actor.steps():
-            seen.append(step)  # noqa: PERF401 - looked at while it grows
+            events.append(step)  # noqa: PERF401 - looked at while it grows
 
     task = asyncio.create_task(follow())
-    while not any(getattr(getattr(s, "delta", None), "text", "") == "And" for s in seen):
+    while not any(getattr(getattr(s, "delta", None), "text", "") == "And" for s in events):
         await asyncio.sleep(0)
     actor.cancel.cancel()
     await asyncio.wait_for(task, 30)
-    assert seen[-2].delta.stop_reason == "aborted"
+    assert events[-2].delta.stop_reason == "aborted"
 
 
 async def test_a_stop_reaches_the_running_tool_and_its_call_is_answered():
@@ -64,13 +66,13 @@ async def test_a_stop_reaches_the_running_tool_and_its_call_is_answered():
 
     model = ScriptedModel([[text("I work."), call("work", {}, id="c1")]])
     actor = TurnHarness(model, [tool("work", body)])
-    # message_start, text block (3), tool_use (2), pending, kept, running, progress
-    play = await actor.play(stop_after=10)
+    # message_start, text block (3), tool_use (2), pending, checkpoint, running, progress
+    recording = await actor.play(stop_after=10)
     assert cleaned.is_set()
-    assert play.statuses("c1") == ["pending", "running", "error"]
-    assert [type(block) for block in play.blocks][-1] is ToolResultBlock
-    assert play.blocks[0] == TextBlock("I work.")
-    assert play.stop_reason == "aborted"
+    assert recording.statuses("c1") == ["pending", "running", "error"]
+    assert [type(block) for block in recording.blocks][-1] is ToolResultBlock
+    assert recording.blocks[0] == TextBlock("I work.")
+    assert recording.stop_reason == "aborted"
     assert len(model.contexts) == 1, "the model is not asked again"
 
 
@@ -85,13 +87,13 @@ async def test_a_tool_that_will_not_stop_does_not_hold_the_turn_back(monkeypatch
                 await release.wait()
             except asyncio.CancelledError:
                 continue
-        yield said("late")
+        yield text_result("late")
 
     actor = TurnHarness(ScriptedModel([[call("work", {}, id="c1")]]), [tool("work", body)])
-    play = await actor.play(stop_after=7)
+    recording = await actor.play(stop_after=7)
     release.set()
     await asyncio.sleep(0)
-    assert play.stop_reason == "aborted"
+    assert recording.stop_reason == "aborted"
 
 
 async def test_a_scope_turns_its_own_cancellation_into_cancelled_and_lets_others_pass():
@@ -167,17 +169,17 @@ async def test_a_call_that_had_finished_when_the_stop_came_keeps_its_result():
     scope = CancelScope()
 
     async def write(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
-        yield said("written")
+        yield text_result("written")
 
     async def stop(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         await asyncio.sleep(0)
         scope.cancel()
         await asyncio.Event().wait()
-        yield said("never")
+        yield text_result("never")
 
     model = ScriptedModel([[call("write", {}, id="c1"), call("stop", {}, id="c2")]])
-    play = await TurnHarness(model, [tool("write", write), tool("stop", stop)], cancel=scope).play()
-    results = [block for block in play.blocks if isinstance(block, ToolResultBlock)]
+    recording = await TurnHarness(model, [tool("write", write), tool("stop", stop)], cancel=scope).play()
+    results = [block for block in recording.blocks if isinstance(block, ToolResultBlock)]
     assert (results[0].status, results[0].content) == ("success", "written")
     assert results[1].status == "error"
     assert "may or may not" in results[1].content
@@ -192,7 +194,7 @@ async def test_a_call_that_had_not_begun_is_said_not_to_have():
         await asyncio.Event().wait()
 
     calls = [call("stop", {"n": n}) for n in range(9)]
-    play = await TurnHarness(ScriptedModel([calls]), [tool("stop", stop)], cancel=scope).play()
-    results = [block.content for block in play.blocks if isinstance(block, ToolResultBlock)]
+    recording = await TurnHarness(ScriptedModel([calls]), [tool("stop", stop)], cancel=scope).play()
+    results = [block.content for block in recording.blocks if isinstance(block, ToolResultBlock)]
     assert "before this call began" in results[8]
     assert "may or may not" in results[0]

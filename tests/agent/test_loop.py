@@ -1,4 +1,4 @@
-"""The loop: rounds, calls, their order, and how a turn ends."""
+"""The agent loop: rounds, calls, their order, and the ends of a turn."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.stage import TurnHarness, answering_tool, tool, working_tool
+from agent.turn_harness import TurnHarness, answering_tool, tool, working_tool
 from footnote.agent.calls import TOO_LONG
 from footnote.agent.turn import CallBegun, CallEnded, MessageCompleted, Resumed
 from footnote.models.scripted import ScriptedCall, ScriptedEnd, ScriptedModel, call, fails, text, thinking
@@ -35,41 +35,41 @@ from footnote.protocol.messages import (
     UserMessage,
     user_message,
 )
-from footnote.protocol.tools import Progress, failed, said
+from footnote.protocol.tools import Progress, error_result, text_result
 from footnote.tools.base import Abilities, Outcome, Tool, ToolContext
 from footnote.tools.registry import builtin_tools
-from footnote.workspace.in_memory import in_memory_workspace
+from workspace.in_memory import in_memory_workspace
 
 
 async def test_a_plain_answer_is_one_text_block_between_message_start_and_message_stop():
-    play = await TurnHarness(ScriptedModel([[text("Because", " so.")]])).play()
-    assert play.events[0] == MessageStart(MessageHead("m1", "assistant", "r1", "s1", "footnote/scripted"))
-    assert play.blocks == [TextBlock("Because so.")]
-    assert play.stop_reason == "stop"
+    recording = await TurnHarness(ScriptedModel([[text("Because", " so.")]])).play()
+    assert recording.events[0] == MessageStart(MessageHead("m1", "assistant", "r1", "s1", "footnote/scripted"))
+    assert recording.blocks == [TextBlock("Because so.")]
+    assert recording.stop_reason == "stop"
 
 
 async def test_thinking_calls_results_and_answer_are_numbered_through_the_whole_turn():
     model = ScriptedModel([[thinking("Hm."), call("look", {"at": 1}, id="c1")], [text("Seen.")]])
-    play = await TurnHarness(model, [answering_tool("look", "a tree")], settings={"locale": "vi"}).play()
-    assert play.blocks == [
+    recording = await TurnHarness(model, [answering_tool("look", "a tree")], settings={"locale": "vi"}).play()
+    assert recording.blocks == [
         ThinkingBlock(),
         ToolUseBlock("c1", "look", "Làm look", {"at": 1}),
         ToolResultBlock("c1", "look", "success", "a tree"),
         TextBlock("Seen."),
     ]
-    assert [event.index for event in play.events if isinstance(event, BlockStart)] == [0, 1, 2, 3]
+    assert [event.index for event in recording.events if isinstance(event, BlockStart)] == [0, 1, 2, 3]
 
 
 async def test_what_is_kept_is_what_was_said_in_order():
     model = ScriptedModel([[text("I look."), call("look", {}, id="c1")], [text("Seen.")]])
-    play = await TurnHarness(model, [answering_tool("look", "a tree")]).play()
-    assert [type(message) for message in play.stored_messages] == [
+    recording = await TurnHarness(model, [answering_tool("look", "a tree")]).play()
+    assert [type(message) for message in recording.stored_messages] == [
         AssistantMessage,
         ToolResultMessage,
         AssistantMessage,
     ]
-    assert play.stored_messages[1] == ToolResultMessage("c1", "look", (Text("a tree"),))
-    assert model.contexts[1].messages == (user_message("Why?"), *play.stored_messages[:2])
+    assert recording.stored_messages[1] == ToolResultMessage("c1", "look", (Text("a tree"),))
+    assert model.contexts[1].messages == (user_message("Why?"), *recording.stored_messages[:2])
 
 
 async def test_two_calls_of_one_message_run_at_the_same_time():
@@ -77,7 +77,7 @@ async def test_two_calls_of_one_message_run_at_the_same_time():
 
     async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         await both_run.wait()
-        yield said("done")
+        yield text_result("done")
 
     model = ScriptedModel([[call("wait", {"n": 1}), call("wait", {"n": 2})], [text("Both.")]])
     async with asyncio.timeout(30):
@@ -89,12 +89,14 @@ async def test_results_stand_in_call_order_though_the_second_call_was_faster():
 
     async def fast(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         gate.set()
-        yield said("fast")
+        yield text_result("fast")
 
     model = ScriptedModel([[call("slow", {}, id="c1"), call("fast", {}, id="c2")], [text("ok")]])
-    play = await TurnHarness(model, [working_tool("slow", [], said("slow"), gate), tool("fast", fast)]).play()
-    assert [block.content for block in play.blocks if isinstance(block, ToolResultBlock)] == ["slow", "fast"]
-    done = [event.tool_use_id for event in play.events if getattr(event, "status", "") == "done"]
+    recording = await TurnHarness(
+        model, [working_tool("slow", [], text_result("slow"), gate), tool("fast", fast)]
+    ).play()
+    assert [block.content for block in recording.blocks if isinstance(block, ToolResultBlock)] == ["slow", "fast"]
+    done = [event.tool_use_id for event in recording.events if getattr(event, "status", "") == "done"]
     assert done == ["c2", "c1"], "that the fast one is done is said at once"
 
 
@@ -109,7 +111,7 @@ async def test_at_most_eight_calls_run_at_once():
             asyncio.get_running_loop().call_soon(release.set)
         await release.wait()
         running -= 1
-        yield said("ok")
+        yield text_result("ok")
 
     calls = [call("work", {"n": n}) for n in range(20)]
     await TurnHarness(ScriptedModel([calls, [text("ok")]]), [tool("work", body)]).play()
@@ -126,7 +128,7 @@ async def test_an_exclusive_call_runs_alone_and_keeps_its_place():
             await asyncio.sleep(0.01)
             beside[name] = inside - {name}
             inside.remove(name)
-            yield said(name)
+            yield text_result(name)
 
         return tool(name, body, **marks)
 
@@ -141,8 +143,8 @@ async def test_an_exclusive_call_runs_alone_and_keeps_its_place():
 async def test_progress_is_passed_on_while_the_tool_works():
     steps = [Progress("searching"), Progress("reading", 3, 5, "simplize.vn")]
     model = ScriptedModel([[call("look", {}, id="c1")], [text("ok")]])
-    play = await TurnHarness(model, [working_tool("look", steps, said("x"))]).play()
-    assert [event for event in play.events if isinstance(event, ToolProgress)] == [
+    recording = await TurnHarness(model, [working_tool("look", steps, text_result("x"))]).play()
+    assert [event for event in recording.events if isinstance(event, ToolProgress)] == [
         ToolProgress("c1", "searching", 0, None, ""),
         ToolProgress("c1", "reading", 3, 5, "simplize.vn"),
     ]
@@ -150,25 +152,25 @@ async def test_progress_is_passed_on_while_the_tool_works():
 
 async def test_after_five_rounds_with_tools_a_last_one_comes_without_them():
     model = ScriptedModel([*[[call("look", {"n": n})] for n in range(5)], [text("That is all.")]])
-    play = await TurnHarness(model, [answering_tool("look")]).play()
+    recording = await TurnHarness(model, [answering_tool("look")]).play()
     assert [bool(context.tools) for context in model.contexts] == [True] * 5 + [False]
-    assert play.text == "That is all."
-    assert play.stop_reason == "max_rounds"
+    assert recording.text == "That is all."
+    assert recording.stop_reason == "max_rounds"
 
 
 async def test_a_model_that_calls_tools_although_they_are_withheld_is_answered_and_the_turn_ends():
     model = ScriptedModel([[call("look", {"n": n})] for n in range(6)])
-    play = await TurnHarness(model, [answering_tool("look")]).play()
+    recording = await TurnHarness(model, [answering_tool("look")]).play()
     assert len(model.contexts) == 6
-    assert play.stop_reason == "max_rounds"
-    last = play.stored_messages[-1]
+    assert recording.stop_reason == "max_rounds"
+    last = recording.stored_messages[-1]
     assert isinstance(last, ToolResultMessage)
     assert last.is_error
 
 
 async def test_without_tools_one_round_is_a_normal_end():
-    play = await TurnHarness(ScriptedModel([[text("Hi.")]]), settings={"max_tool_rounds": 1}).play()
-    assert play.stop_reason == "stop"
+    recording = await TurnHarness(ScriptedModel([[text("Hi.")]]), settings={"max_tool_rounds": 1}).play()
+    assert recording.stop_reason == "stop"
 
 
 async def test_a_call_cut_by_the_output_limit_is_never_run_and_the_model_is_asked_again():
@@ -176,57 +178,57 @@ async def test_a_call_cut_by_the_output_limit_is_never_run_and_the_model_is_aske
 
     async def body(params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         ran.append(params)
-        yield said("ran")
+        yield text_result("ran")
 
     whole = call("write", {"content": "half of"}, id="c1")
     cut = ScriptedCall("write", ('{"content": "half o',), "c2")
     model = ScriptedModel([[whole, cut, ScriptedEnd("length")], [text("Shorter now.")]])
-    play = await TurnHarness(model, [tool("write", body)]).play()
+    recording = await TurnHarness(model, [tool("write", body)]).play()
     assert ran == []
-    results = [block for block in play.blocks if isinstance(block, ToolResultBlock)]
+    results = [block for block in recording.blocks if isinstance(block, ToolResultBlock)]
     assert [result.status for result in results] == ["error", "error"]
     assert all("output limit" in result.content for result in results)
-    assert play.text == "Shorter now."
+    assert recording.text == "Shorter now."
 
 
 async def test_an_answer_cut_by_the_output_limit_ends_the_turn_with_length():
-    play = await TurnHarness(ScriptedModel([[text("And then"), ScriptedEnd("length")]])).play()
-    assert (play.text, play.stop_reason) == ("And then", "length")
+    recording = await TurnHarness(ScriptedModel([[text("And then"), ScriptedEnd("length")]])).play()
+    assert (recording.text, recording.stop_reason) == ("And then", "length")
 
 
 async def test_malformed_arguments_are_an_error_that_the_model_reads():
     model = ScriptedModel([[ScriptedCall("look", ("{nonsense",), "c1")], [text("Sorry.")]])
-    play = await TurnHarness(model, [answering_tool("look")]).play()
-    assert isinstance(play.blocks[1], ToolResultBlock)
-    assert play.blocks[1].status == "error"
-    assert "not a JSON object" in play.blocks[1].content
-    assert "{nonsense" in play.blocks[1].content
+    recording = await TurnHarness(model, [answering_tool("look")]).play()
+    assert isinstance(recording.blocks[1], ToolResultBlock)
+    assert recording.blocks[1].status == "error"
+    assert "not a JSON object" in recording.blocks[1].content
+    assert "{nonsense" in recording.blocks[1].content
 
 
 async def test_arguments_that_are_too_long_to_be_read_are_an_error_that_says_what_to_do():
     pieces = ('{"at": "', *["x" * 1_000_000] * 3, '"}')
     model = ScriptedModel([[ScriptedCall("look", pieces, "c1")], [text("Shorter, then.")]])
-    play = await TurnHarness(model, [answering_tool("look")]).play()
-    assert isinstance(play.blocks[1], ToolResultBlock)
-    assert (play.blocks[1].status, play.blocks[1].content) == ("error", TOO_LONG)
+    recording = await TurnHarness(model, [answering_tool("look")]).play()
+    assert isinstance(recording.blocks[1], ToolResultBlock)
+    assert (recording.blocks[1].status, recording.blocks[1].content) == ("error", TOO_LONG)
 
 
 async def test_an_unknown_tool_is_an_error_that_names_the_tools_that_exist():
     model = ScriptedModel([[call("dance", {})], [text("I cannot dance.")]])
-    play = await TurnHarness(model, [answering_tool("look"), answering_tool("hear")]).play()
-    assert isinstance(play.blocks[1], ToolResultBlock)
-    assert play.blocks[1].content == "There is no tool called 'dance'. Tools that exist: hear, look."
+    recording = await TurnHarness(model, [answering_tool("look"), answering_tool("hear")]).play()
+    assert isinstance(recording.blocks[1], ToolResultBlock)
+    assert recording.blocks[1].content == "There is no tool called 'dance'. Tools that exist: hear, look."
 
 
 async def test_a_tool_that_breaks_is_an_error_result_and_the_turn_goes_on(caplog: pytest.LogCaptureFixture):
     async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         raise RuntimeError("secret internals")
-        yield said("never")
+        yield text_result("never")
 
     model = ScriptedModel([[call("look", {})], [text("Another way.")]])
-    play = await TurnHarness(model, [tool("look", body)]).play()
-    assert play.text == "Another way."
-    assert "secret internals" not in str(play.blocks)
+    recording = await TurnHarness(model, [tool("look", body)]).play()
+    assert recording.text == "Another way."
+    assert "secret internals" not in str(recording.blocks)
     assert "secret internals" in caplog.text
 
 
@@ -236,12 +238,12 @@ async def test_the_same_failing_call_is_refused_the_third_time_with_a_hint():
     async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         nonlocal ran
         ran += 1
-        yield failed("nope")
+        yield error_result("nope")
 
     again = [call("look", {"at": 1})]
     model = ScriptedModel([again, again, again, [call("look", {"at": 2})], [text("I give up.")]])
-    play = await TurnHarness(model, [tool("look", body)]).play()
-    results = [block.content for block in play.blocks if isinstance(block, ToolResultBlock)]
+    recording = await TurnHarness(model, [tool("look", body)]).play()
+    results = [block.content for block in recording.blocks if isinstance(block, ToolResultBlock)]
     assert results[:2] == ["nope", "nope"]
     assert "Do not repeat it" in results[2]
     assert results[3] == "nope", "other arguments are another call"
@@ -251,28 +253,28 @@ async def test_the_same_failing_call_is_refused_the_third_time_with_a_hint():
 async def test_the_same_call_may_be_repeated_while_it_succeeds():
     again = [call("look", {"at": 1})]
     model = ScriptedModel([again, again, again, again, [text("ok")]])
-    play = await TurnHarness(model, [answering_tool("look", "new every time")]).play()
-    assert [b.status for b in play.blocks if isinstance(b, ToolResultBlock)] == ["success"] * 4
+    recording = await TurnHarness(model, [answering_tool("look", "new every time")]).play()
+    assert [b.status for b in recording.blocks if isinstance(b, ToolResultBlock)] == ["success"] * 4
 
 
 async def test_a_failing_model_says_its_error_and_keeps_what_came():
     model = ScriptedModel([[text("Partly"), fails("It broke.", type="overloaded_error")]])
-    play = await TurnHarness(model).play()
-    assert ErrorEvent(ErrorBody("overloaded_error", "It broke.", retryable=False)) in play.events
-    assert (play.text, play.stop_reason) == ("Partly", "error")
-    kept = play.stored_messages[0]
-    assert isinstance(kept, AssistantMessage)
-    assert kept.content == (Text("Partly"),)
+    recording = await TurnHarness(model).play()
+    assert ErrorEvent(ErrorBody("overloaded_error", "It broke.", retryable=False)) in recording.events
+    assert (recording.text, recording.stop_reason) == ("Partly", "error")
+    message = recording.stored_messages[0]
+    assert isinstance(message, AssistantMessage)
+    assert message.content == (Text("Partly"),)
 
 
 async def test_calls_of_a_response_that_failed_are_answered_but_not_run():
     model = ScriptedModel([[call("look", {}, id="c1"), fails()]])
-    play = await TurnHarness(model, [answering_tool("look")]).play()
-    assert play.statuses("c1") == ["pending", "running", "error"]
-    assert play.stop_reason == "error"
-    assert [event.error.type for event in play.events if isinstance(event, ErrorEvent)] == ["api_error"]
-    assert isinstance(play.blocks[1], ToolResultBlock)
-    assert "broke off" in play.blocks[1].content
+    recording = await TurnHarness(model, [answering_tool("look")]).play()
+    assert recording.statuses("c1") == ["pending", "running", "error"]
+    assert recording.stop_reason == "error"
+    assert [event.error.type for event in recording.events if isinstance(event, ErrorEvent)] == ["api_error"]
+    assert isinstance(recording.blocks[1], ToolResultBlock)
+    assert "broke off" in recording.blocks[1].content
 
 
 async def test_files_that_were_written_go_out_in_one_attachments_block_at_the_end():
@@ -281,8 +283,8 @@ async def test_files_that_were_written_go_out_in_one_attachments_block_at_the_en
     second = call("write_file", {"file_path": "/b.md", "content": "2"})
     rewrite = call("write_file", {"file_path": "/a.md", "content": "3"})
     model = ScriptedModel([[first, second], [rewrite], [text("Written.")]])
-    play = await TurnHarness(model, builtin_tools(), abilities=abilities).play()
-    last = play.blocks[-1]
+    recording = await TurnHarness(model, builtin_tools(), abilities=abilities).play()
+    last = recording.blocks[-1]
     assert isinstance(last, AttachmentsBlock)
     assert [file.path for file in last.files] == ["/b.md", "/a.md"]
     assert {file.message_id for file in last.files} == {"m1"}
@@ -290,8 +292,8 @@ async def test_files_that_were_written_go_out_in_one_attachments_block_at_the_en
 
 async def test_usage_of_all_rounds_is_added_up():
     model = ScriptedModel([[call("look", {})], [text("ok")]], usage=Usage(100, 20, 30, 4, 5))
-    play = await TurnHarness(model, [answering_tool("look")]).play()
-    usage = play.end.usage
+    recording = await TurnHarness(model, [answering_tool("look")]).play()
+    usage = recording.end.usage
     assert (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens) == (200, 40, 60)
     assert (usage.cache_write_tokens, usage.reasoning_tokens, usage.cost) == (8, 10, None)
 
@@ -303,16 +305,18 @@ async def test_a_turn_goes_on_after_the_rounds_that_a_crash_left_behind():
         ToolResultMessage("c0", "look", (Text("a tree"),)),
     )
     model = ScriptedModel([*[[call("look", {"n": n})] for n in range(4)], [text("Done.")]])
-    play = await TurnHarness(model, [answering_tool("look")], before, settings={"resumed": Resumed(blocks=2)}).play()
-    assert next(event.index for event in play.events if isinstance(event, BlockStart)) == 2
-    assert play.stop_reason == "max_rounds", "the round before the crash counts"
+    recording = await TurnHarness(
+        model, [answering_tool("look")], before, settings={"resumed": Resumed(blocks=2)}
+    ).play()
+    assert next(event.index for event in recording.events if isinstance(event, BlockStart)) == 2
+    assert recording.stop_reason == "max_rounds", "the round before the crash counts"
 
 
 async def test_a_long_call_says_while_it_is_written_that_it_is():
     pieces = ('{"content": "', *["x" * 1000] * 7, '"}')
     model = ScriptedModel([[ScriptedCall("look", pieces, "c1")], [text("ok")]])
-    play = await TurnHarness(model, [answering_tool("look")]).play()
-    writing = [event for event in play.events if isinstance(event, ToolProgress)]
+    recording = await TurnHarness(model, [answering_tool("look")]).play()
+    writing = [event for event in recording.events if isinstance(event, ToolProgress)]
     assert [(event.stage, event.total, event.label) for event in writing] == [("writing", None, "Do look")] * 2
 
 
@@ -323,13 +327,13 @@ async def test_the_question_of_another_turn_does_not_count_as_a_round():
         user_message("Two?"),
     )
     model = ScriptedModel([[call("look", {})], [text("Two.")]])
-    play = await TurnHarness(model, [answering_tool("look")], history).play()
-    assert play.stop_reason == "stop"
+    recording = await TurnHarness(model, [answering_tool("look")], history).play()
+    assert recording.stop_reason == "stop"
 
 
-def _interrupted_history(*calls: ToolCall, answered: tuple[str, ...] = ()) -> tuple[Any, ...]:
-    """A session whose last response was kept, with the results of some of its calls."""
-    results = [ToolResultMessage(call.id, call.name, (Text("before"),)) for call in calls if call.id in answered]
+def _interrupted_history(*calls: ToolCall, answered_ids: tuple[str, ...] = ()) -> tuple[Any, ...]:
+    """A session whose last response was stored, with the results of some of its calls."""
+    results = [ToolResultMessage(call.id, call.name, (Text("before"),)) for call in calls if call.id in answered_ids]
     return (user_message("Why?"), AssistantMessage(calls, "toolUse", "footnote/scripted", Usage(7, 3)), *results)
 
 
@@ -338,23 +342,23 @@ def _counting_tool(name: str, **marks: Any) -> tuple[Tool, list[str]]:
 
     async def body(_params: Any, context: ToolContext) -> AsyncIterator[Outcome]:
         ran.append(context.call_id)
-        yield said("now")
+        yield text_result("now")
 
     return tool(name, body, **marks), ran
 
 
 async def test_after_a_crash_the_model_is_not_asked_again_for_calls_that_it_has_made():
     look, ran = _counting_tool("look")
-    before = _interrupted_history(ToolCall("c1", "look", {}), ToolCall("c2", "look", {"n": 2}), answered=("c1",))
+    before = _interrupted_history(ToolCall("c1", "look", {}), ToolCall("c2", "look", {"n": 2}), answered_ids=("c1",))
     model = ScriptedModel([[text("Done.")]])
-    play = await TurnHarness(model, [look], before, settings={"resumed": Resumed(blocks=3)}).play()
+    recording = await TurnHarness(model, [look], before, settings={"resumed": Resumed(blocks=3)}).play()
     assert ran == ["c2"]
     assert len(model.contexts) == 1
-    assert [message.tool_call_id for message in play.stored_messages if isinstance(message, ToolResultMessage)] == [
-        "c2"
-    ]
-    assert isinstance(play.events[0], RoundRestart)
-    assert play.events[0].from_index == 3
+    assert [
+        message.tool_call_id for message in recording.stored_messages if isinstance(message, ToolResultMessage)
+    ] == ["c2"]
+    assert isinstance(recording.events[0], RoundRestart)
+    assert recording.events[0].from_index == 3
 
 
 @pytest.mark.parametrize(("idempotent", "times"), [(False, 0), (True, 1)])
@@ -362,63 +366,68 @@ async def test_a_call_that_a_crash_interrupted_runs_again_only_if_that_does_no_h
     send, ran = _counting_tool("send", idempotent=idempotent)
     resumed = Resumed(blocks=1, started_calls=frozenset({"c1"}))
     model = ScriptedModel([[text("Done.")]])
-    play = await TurnHarness(
+    recording = await TurnHarness(
         model, [send], _interrupted_history(ToolCall("c1", "send", {})), settings={"resumed": resumed}
     ).play()
     assert len(ran) == times
-    [result] = [block for block in play.blocks if isinstance(block, ToolResultBlock)]
+    [result] = [block for block in recording.blocks if isinstance(block, ToolResultBlock)]
     assert result.status == ("success" if times else "error")
-    assert play.stop_reason == "stop"
+    assert recording.stop_reason == "stop"
 
 
 async def test_a_call_that_was_finished_before_a_crash_keeps_its_result():
     send, ran = _counting_tool("send")
     file = FileRecord("f1", "/a.md", "a.md", "md", "generated", "2026-01-01T00:00:00Z", "workspace/local/a.md", "m1")
     resumed = Resumed(
-        blocks=1, started_calls=frozenset({"c1"}), results={"c1": said("sent", files=(file,))}, usage=Usage(100, 0)
+        blocks=1,
+        started_calls=frozenset({"c1"}),
+        results={"c1": text_result("sent", files=(file,))},
+        usage=Usage(100, 0),
     )
     model = ScriptedModel([[text("Done.")]])
-    play = await TurnHarness(
+    recording = await TurnHarness(
         model, [send], _interrupted_history(ToolCall("c1", "send", {})), settings={"resumed": resumed}
     ).play()
     assert ran == []
-    assert [block.content for block in play.blocks if isinstance(block, ToolResultBlock)] == ["sent"]
-    assert isinstance(play.blocks[-1], AttachmentsBlock)
-    assert play.end.usage.input_tokens == 100 + 7 + 10, "what was used before the crash was used"
+    assert [block.content for block in recording.blocks if isinstance(block, ToolResultBlock)] == ["sent"]
+    assert isinstance(recording.blocks[-1], AttachmentsBlock)
+    assert recording.end.usage.input_tokens == 100 + 7 + 10, "what was used before the crash was used"
 
 
 async def test_a_turn_that_only_lacked_its_end_is_ended_without_asking_anybody():
     before = (user_message("Why?"), AssistantMessage((Text("Because."),), "stop", "footnote/scripted"))
     model = ScriptedModel([])
-    play = await TurnHarness(model, [], before, settings={"resumed": Resumed(blocks=1)}).play()
+    recording = await TurnHarness(model, [], before, settings={"resumed": Resumed(blocks=1)}).play()
     assert model.contexts == []
-    assert play.stored_messages == []
-    assert play.stop_reason == "stop"
+    assert recording.stored_messages == []
+    assert recording.stop_reason == "stop"
 
 
 async def test_a_call_with_an_effect_is_announced_before_it_is_carried_out_and_an_idempotent_one_is_not():
     send, _ = _counting_tool("send")
     look, _ = _counting_tool("look", idempotent=True)
     model = ScriptedModel([[call("send", {}), call("look", {})], [text("Done.")]])
-    play = await TurnHarness(model, [send, look]).play()
-    begun = [at for at, step in enumerate(play.steps) if isinstance(step, CallBegun)]
-    running = [at for at, step in enumerate(play.steps) if isinstance(step, ToolStatus) and step.status == "running"]
-    assert len(begun) == 1
-    assert begun[0] < min(running)
-    assert sum(isinstance(step, CallEnded) for step in play.steps) == 2
+    recording = await TurnHarness(model, [send, look]).play()
+    starts = [at for at, step in enumerate(recording.steps) if isinstance(step, CallBegun)]
+    running = [
+        at for at, step in enumerate(recording.steps) if isinstance(step, ToolStatus) and step.status == "running"
+    ]
+    assert len(starts) == 1
+    assert starts[0] < min(running)
+    assert sum(isinstance(step, CallEnded) for step in recording.steps) == 2
 
 
 async def test_every_message_is_kept_with_the_number_of_blocks_that_there_are_with_it():
     model = ScriptedModel([[text("Looking."), call("look", {}), call("look", {"n": 2})], [text("Done.")]])
-    play = await TurnHarness(model, [answering_tool("look")]).play()
-    assert [step.blocks for step in play.steps if isinstance(step, MessageCompleted)] == [3, 4, 5, 6]
+    recording = await TurnHarness(model, [answering_tool("look")]).play()
+    assert [step.blocks for step in recording.steps if isinstance(step, MessageCompleted)] == [3, 4, 5, 6]
 
 
 async def test_what_came_of_a_call_before_a_crash_holds_also_when_its_tool_is_gone():
     before = _interrupted_history(ToolCall("c1", "send", {}), ToolCall("c2", "send", {"n": 2}))
-    resumed = Resumed(blocks=2, started_calls=frozenset({"c1", "c2"}), results={"c1": said("sent")})
-    play = await TurnHarness(ScriptedModel([[text("Done.")]]), [], before, settings={"resumed": resumed}).play()
-    results = [block for block in play.blocks if isinstance(block, ToolResultBlock)]
+    resumed = Resumed(blocks=2, started_calls=frozenset({"c1", "c2"}), results={"c1": text_result("sent")})
+    recording = await TurnHarness(ScriptedModel([[text("Done.")]]), [], before, settings={"resumed": resumed}).play()
+    results = [block for block in recording.blocks if isinstance(block, ToolResultBlock)]
     assert [(block.status, block.content[:24]) for block in results] == [
         ("success", "sent"),
         ("error", "The server was restarted"),

@@ -1,4 +1,4 @@
-"""Work that is measured: what counts as what, whose part a span is, and how many series there may be."""
+"""Spans and metrics of a turn: their names, parents and outcomes, and the limit of series."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
@@ -12,25 +12,25 @@ from footnote.cancel import Cancelled
 from footnote.tracing import MAX_SERIES, EventCounter, Operation, TraceOrigin, TraceSpan
 
 
-class Recorder:
-    """Collects spans as `name < name of its parent: outcome`."""
+class SpanRecorder:
+    """Records spans as `name < name of the parent: outcome`."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.spans: list[str] = []
 
     def begin(self, span: TraceSpan, parent: TraceSpan | None) -> Any:
         return f"{span.name} < {parent.name}" if parent else span.name
 
     def end(self, span: TraceSpan, error: str | None) -> None:
-        self.told.append(f"{span.handle}: {span.outcome}{f' {error}' if error else ''}")
+        self.spans.append(f"{span.handle}: {span.outcome}{f' {error}' if error else ''}")
 
     def trace_id(self, traced: Any) -> str:
         return f"trace of {traced}"
 
 
 @pytest.fixture
-def recorder() -> Iterator[Recorder]:
-    recorder = Recorder()
+def recorder() -> Iterator[SpanRecorder]:
+    recorder = SpanRecorder()
     tracing.install(recorder)
     yield recorder
     tracing.uninstall(recorder)
@@ -93,7 +93,7 @@ def test_a_label_has_so_many_values_and_no_more():
     assert count.values["other",] == 100
 
 
-async def test_a_span_belongs_to_the_one_around_it_in_tasks_too(recorder: Recorder):
+async def test_a_span_belongs_to_the_one_around_it_in_tasks_too(recorder: SpanRecorder):
     run, page = Operation("run", "A run.", span="run"), Operation("page", "A page.", "host", span="page")
 
     async def read(host: str) -> None:
@@ -103,12 +103,12 @@ async def test_a_span_belongs_to_the_one_around_it_in_tasks_too(recorder: Record
     with run(origin=TraceOrigin("run_1", "session_1")):
         await asyncio.gather(read("a"), read("b"))
         place = tracing.log_fields()
-    assert sorted(recorder.told) == ["page a < run: ok", "page b < run: ok", "run: ok"]
+    assert sorted(recorder.spans) == ["page a < run: ok", "page b < run: ok", "run: ok"]
     assert place == {"run_id": "run_1", "session_id": "session_1", "trace_id": "trace of run"}
     assert tracing.log_fields() == {}
 
 
-async def test_a_generator_that_is_left_half_way_leaves_nothing_behind(recorder: Recorder):
+async def test_a_generator_that_is_left_half_way_leaves_nothing_behind(recorder: SpanRecorder):
     outer, inner = Operation("outer", "Outer.", span="outer"), Operation("inner", "Inner.", span="inner")
 
     async def steps() -> AsyncGenerator[int, None]:
@@ -122,7 +122,7 @@ async def test_a_generator_that_is_left_half_way_leaves_nothing_behind(recorder:
             await left.aclose()
     with inner():
         pass
-    assert recorder.told == ["outer: cancelled", "inner < outer: ok", "inner: ok"]
+    assert recorder.spans == ["outer: cancelled", "inner < outer: ok", "inner: ok"]
 
 
 def test_without_a_tracer_nothing_is_noted():

@@ -4,36 +4,36 @@ from pathlib import Path
 import pytest
 from services import Services, missing
 
-from backup.places import EMBEDDED, SERVICES, Place, new_place
+from backup.installations import EMBEDDED, SERVICES, Installation, create_installation
 
 
 @pytest.fixture(scope="session")
 def services() -> Iterator[Services]:
-    if lacking := missing():
-        pytest.skip("\n".join(lacking))
+    if unavailable := missing():
+        pytest.skip("\n".join(unavailable))
     with Services(durable=False) as running:
         yield running
 
 
-NewPlace = Callable[[str, str], Awaitable[Place]]
+NewInstallation = Callable[[str, str], Awaitable[Installation]]
 
 
 @pytest.fixture
-def place_of(request: pytest.FixtureRequest, tmp_path: Path) -> NewPlace:
-    """`await place_of("services", "a")`: a new one of that kind, with that name."""
+def new_installation(request: pytest.FixtureRequest, tmp_path: Path) -> NewInstallation:
+    """`await new_installation("services", "a")`: a new installation of that kind, with that name."""
 
-    async def make(kind: str, name: str) -> Place:
+    async def make(kind: str, name: str) -> Installation:
         running = request.getfixturevalue("services") if kind == SERVICES else None
-        return await new_place(kind, tmp_path / name, running)
+        return await create_installation(kind, tmp_path / name, running)
 
     return make
 
 
 @pytest.fixture
-async def here(place_of: NewPlace) -> Place:
-    return await place_of(EMBEDDED, "here")
+async def source(new_installation: NewInstallation) -> Installation:
+    return await new_installation(EMBEDDED, "source")
 
 
 @pytest.fixture
-async def there(place_of: NewPlace) -> Place:
-    return await place_of(EMBEDDED, "there")
+async def target(new_installation: NewInstallation) -> Installation:
+    return await new_installation(EMBEDDED, "target")

@@ -1,4 +1,4 @@
-"""What is cut off, changed, forged, newer or of something else is refused, and nothing of it is kept."""
+"""A truncated, changed, forged, newer or foreign backup is refused, and nothing of it is stored."""
 
 import hashlib
 import io
@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from backup.places import Place, add_sample_session, without_places
+from backup.installations import Installation, add_sample_session, without_storage_places
 from footnote.backup.format import (
     BackupDamaged,
     BackupEnd,
@@ -28,24 +28,24 @@ from footnote.backup.format import (
 from footnote.backup.verify import verify_backup
 from footnote.db.backup import TABLES, NotEmpty
 from footnote.db.errors import DatabaseFailed
-from sessions.stored import add_user
+from sessions.turn_writer import add_user
 
-pytestmark = pytest.mark.embedded  # both kinds are named here, whatever the others run on
+pytestmark = pytest.mark.embedded  # these tests name both kinds of engine themselves
 
 LEFT = struct.calcsize(">cBII32s")
 
 
 @pytest.fixture
-async def backup(here: Place) -> bytes:
-    await add_sample_session(here)
-    return await here.backup()
+async def backup(source: Installation) -> bytes:
+    await add_sample_session(source)
+    return await source.backup()
 
 
-def write_parts(*given: tuple[BackupKind, bytes]) -> bytes:
+def write_parts(*parts: tuple[BackupKind, bytes]) -> bytes:
     target = io.BytesIO()
     writer = PartWriter(target.write)
     writer.begin()
-    for kind, payload in given:
+    for kind, payload in parts:
         writer.add(kind, payload)
     return target.getvalue()
 
@@ -55,11 +55,11 @@ def split_parts(data: bytes) -> list[tuple[BackupKind, bytes]]:
 
 
 def with_rows(
-    given: list[tuple[BackupKind, bytes]], change: Callable[[RowsPart], RowsPart]
+    parts: list[tuple[BackupKind, bytes]], change: Callable[[RowsPart], RowsPart]
 ) -> list[tuple[BackupKind, bytes]]:
     return [
         (kind, encode(change(decode(payload, RowsPart))) if kind is BackupKind.ROWS else payload)
-        for kind, payload in given
+        for kind, payload in parts
     ]
 
 
@@ -69,35 +69,37 @@ def write_backup(folder: Path, data: bytes) -> Path:
     return file
 
 
-async def is_empty(place: Place) -> bool:
-    rows = await place.rows()
-    files = [file for file in (place.home / "files").rglob("*") if file.is_file()]
+async def is_empty(installation: Installation) -> bool:
+    rows = await installation.rows()
+    files = [file for file in (installation.home / "files").rglob("*") if file.is_file()]
     return [row[0] for row in rows["account"]] == ["local"] and not rows["session"] and not files
 
 
-async def test_a_backup_that_is_cut_off_anywhere_is_refused(backup: bytes, there: Place, tmp_path: Path) -> None:
-    chance = random.Random(3)
-    cuts = {0, 1, 17, 18, LEFT, len(backup) - 1, *(chance.randrange(len(backup)) for _ in range(40))}
+async def test_a_backup_that_is_cut_off_anywhere_is_refused(
+    backup: bytes, target: Installation, tmp_path: Path
+) -> None:
+    rng = random.Random(3)
+    cuts = {0, 1, 17, 18, LEFT, len(backup) - 1, *(rng.randrange(len(backup)) for _ in range(40))}
     for cut in cuts:
         with pytest.raises((BackupDamaged, NotABackup)):
             verify_backup(write_backup(tmp_path, backup[:cut]))
     with pytest.raises(BackupDamaged, match="cut off: its end is missing"):
-        await there.restore_backup(backup[:-1])
-    assert await is_empty(there)
+        await target.restore_backup(backup[:-1])
+    assert await is_empty(target)
 
 
 async def test_a_byte_that_is_another_one_is_noticed_wherever_it_stands(backup: bytes, tmp_path: Path) -> None:
-    chance = random.Random(4)
+    rng = random.Random(4)
     for _ in range(60):
-        at = chance.randrange(len(backup))
+        at = rng.randrange(len(backup))
         changed = bytearray(backup)
-        changed[at] ^= 1 << chance.randrange(8)
+        changed[at] ^= 1 << rng.randrange(8)
         with pytest.raises((BackupDamaged, NotABackup)):
             verify_backup(write_backup(tmp_path, bytes(changed)))
 
 
 async def test_parts_that_are_left_out_doubled_or_moved_are_noticed(backup: bytes, tmp_path: Path) -> None:
-    """Also by a forger who makes every checksum anew."""
+    """Also if all checksums were computed again."""
     whole = split_parts(backup)
     rows = next(at for at, (kind, _) in enumerate(whole) if kind is BackupKind.ROWS)
     content = next(at for at, (kind, _) in enumerate(whole) if kind is BackupKind.CONTENT)
@@ -142,18 +144,18 @@ async def test_tables_of_a_newer_footnote_are_refused(backup: bytes, tmp_path: P
 
 
 async def test_a_backup_of_an_older_footnote_gets_what_columns_are_without_being_named(
-    backup: bytes, here: Place, there: Place
+    backup: bytes, source: Installation, target: Installation
 ) -> None:
-    """One without the table of digests, and without three columns."""
-    lacking = {"session": {"titled", "origin"}, "run": {"pruned_to"}}
+    """A backup without the table of digests and without three columns."""
+    missing = {"session": {"titled", "origin"}, "run": {"pruned_to"}}
     (_, first), *others = split_parts(backup)
     head = decode(first, Head)
-    tables = {name: _drop_columns(columns, columns, lacking.get(name)) for name, columns in head.tables.items()}
+    tables = {name: _drop_columns(columns, columns, missing.get(name)) for name, columns in head.tables.items()}
     del tables["digest"]
 
     def older(part: RowsPart) -> RowsPart:
         columns = head.tables[part.table]
-        return RowsPart(part.table, [_drop_columns(columns, row, lacking.get(part.table)) for row in part.rows])
+        return RowsPart(part.table, [_drop_columns(columns, row, missing.get(part.table)) for row in part.rows])
 
     end = decode(others[-1][1], BackupEnd)
     counted = msgspec.structs.replace(end, rows={name: end.rows[name] for name in tables})
@@ -162,15 +164,15 @@ async def test_a_backup_of_an_older_footnote_gets_what_columns_are_without_being
         *with_rows(others[:-1], older),
         (BackupKind.END, encode(counted)),
     )
-    await there.restore_backup(data)
-    assert without_places(await there.rows()) == without_places(await here.rows())
+    await target.restore_backup(data)
+    assert without_storage_places(await target.rows()) == without_storage_places(await source.rows())
 
 
 def _drop_columns(columns: tuple[str, ...], values: tuple[Any, ...], names: set[str] | None) -> tuple[Any, ...]:
     return tuple(value for column, value in zip(columns, values, strict=True) if column not in (names or ()))
 
 
-HEAD = encode(Head("0", "", {table.name: table.columns for table in TABLES}))
+HEAD = encode(Head("0", "", {table.name: table.backup_columns for table in TABLES}))
 
 
 @pytest.mark.parametrize(
@@ -212,39 +214,41 @@ def _last_checksum(first: bytes, head: bytes, body: bytes) -> bytes:
     return hashlib.sha256(before + head + body).digest()
 
 
-async def test_rows_that_the_database_refuses_leave_nothing_behind(backup: bytes, there: Place) -> None:
-    """The last table is at fault: all others were written by then, and every file."""
+async def test_rows_that_the_database_refuses_leave_nothing_behind(backup: bytes, target: Installation) -> None:
+    """The last table is invalid, so that all other rows and all files were written before."""
     whole = split_parts(backup)
     forged = RowsPart("rendition", [("nowhere", "key", None, "0" * 64, b"[]", 0.0)])
     end = decode(whole[-1][1], BackupEnd)
     counted = msgspec.structs.replace(end, rows={**end.rows, "rendition": 1})
     with pytest.raises(DatabaseFailed):
-        await there.restore_backup(
+        await target.restore_backup(
             write_parts(*whole[:-1], (BackupKind.ROWS, encode(forged)), (BackupKind.END, encode(counted)))
         )
-    assert await is_empty(there)
-    await there.restore_backup(backup)
-    assert (await there.rows())["session"]
+    assert await is_empty(target)
+    await target.restore_backup(backup)
+    assert (await target.rows())["session"]
 
 
-async def test_only_an_empty_footnote_is_restored_into(backup: bytes, here: Place, there: Place) -> None:
-    before = await here.rows()
+async def test_only_an_empty_footnote_is_restored_into(
+    backup: bytes, source: Installation, target: Installation
+) -> None:
+    before = await source.rows()
     with pytest.raises(NotEmpty, match="Choose an empty home folder"):
-        await here.restore_backup(backup)
-    assert await here.rows() == before
-    async with there.open_stores() as (database, _):
+        await source.restore_backup(backup)
+    assert await source.rows() == before
+    async with target.open_stores() as (database, _):
         await database.write(add_user("ben"))
     with pytest.raises(NotEmpty):
-        await there.restore_backup(backup)
+        await target.restore_backup(backup)
 
 
-async def test_no_place_is_taken_from_a_backup(backup: bytes, there: Place) -> None:
+async def test_no_place_is_taken_from_a_backup(backup: bytes, target: Installation) -> None:
     def elsewhere(part: RowsPart) -> RowsPart:
         if part.table != "blob":
             return part
         return RowsPart("blob", [(row[0], row[1], row[2] and "../../etc/passwd", row[3]) for row in part.rows])
 
-    await there.restore_backup(write_parts(*with_rows(split_parts(backup), elsewhere)))
-    places = [row[2] for row in (await there.rows())["blob"] if row[2] is not None]
+    await target.restore_backup(write_parts(*with_rows(split_parts(backup), elsewhere)))
+    places = [row[2] for row in (await target.rows())["blob"] if row[2] is not None]
     assert len(places) == 2
     assert not any(".." in place for place in places)

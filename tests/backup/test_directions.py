@@ -1,15 +1,15 @@
-"""From either kind of database and storage into either, with all that a session can have."""
+"""From either kind of database and storage into either kind, with a session that uses every feature."""
 
 import pytest
 
-from backup.conftest import NewPlace
-from backup.places import BINARY, EMBEDDED, SERVICES, Place, add_sample_session, without_places
-from bundles.shelf import LARGE
+from backup.conftest import NewInstallation
+from backup.installations import BINARY, EMBEDDED, SERVICES, Installation, add_sample_session, without_storage_places
+from bundles.sample_session import LARGE
 from footnote.library import Library
 from footnote.sessions.store import Sessions
 from footnote.workspace.blobs import Blobs
 
-pytestmark = pytest.mark.embedded  # both kinds are named here, whatever the others run on
+pytestmark = pytest.mark.embedded  # these tests name both kinds of engine themselves
 
 KINDS = (EMBEDDED, SERVICES)
 BOTH = [
@@ -19,12 +19,12 @@ BOTH = [
 ]
 
 NEEDED = ("passage_terms", "session_terms", "run_events", "run_message", "upload_text", "file_version", "shelf", "blob")
-"""What must not be empty, or nothing is tested."""
+"""Tables that must have rows, so that the comparison means something."""
 
 
-async def user_view(place: Place, session_id: str) -> tuple[object, ...]:
-    """As its user sees it: files with their versions, the conversation, what is found."""
-    async with place.open_stores() as (database, storage):
+async def user_view(installation: Installation, session_id: str) -> tuple[object, ...]:
+    """What the user sees: files with their versions, the conversation, and search results."""
+    async with installation.open_stores() as (database, storage):
         library = Library(database)
         sessions = Sessions(database, library, Blobs(database, storage))
         workspace = sessions.workspace("ann", session_id)
@@ -38,14 +38,16 @@ async def user_view(place: Place, session_id: str) -> tuple[object, ...]:
         )
 
 
-@pytest.mark.parametrize(("source", "target"), BOTH)
-async def test_every_row_and_every_content_arrives(place_of: NewPlace, source: str, target: str) -> None:
-    here, there = await place_of(source, "here"), await place_of(target, "there")
-    study = await add_sample_session(here)
-    checked = await there.restore_backup(await here.backup())
-    rows = await here.rows()
-    assert without_places(await there.rows()) == without_places(rows)
+@pytest.mark.parametrize(("source_kind", "target_kind"), BOTH)
+async def test_every_row_and_every_content_arrives(
+    new_installation: NewInstallation, source_kind: str, target_kind: str
+) -> None:
+    source, target = await new_installation(source_kind, "source"), await new_installation(target_kind, "target")
+    sample = await add_sample_session(source)
+    checked = await target.restore_backup(await source.backup())
+    rows = await source.rows()
+    assert without_storage_places(await target.rows()) == without_storage_places(rows)
     assert [name for name in NEEDED if not rows[name]] == []
-    assert sorted((await there.contents()).values()) == sorted([LARGE, BINARY])
+    assert sorted((await target.contents()).values()) == sorted([LARGE, BINARY])
     assert checked.end.rows == {name: len(found) for name, found in rows.items()}
-    assert await user_view(there, study.session_id) == await user_view(here, study.session_id)
+    assert await user_view(target, sample.session_id) == await user_view(source, sample.session_id)

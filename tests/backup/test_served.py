@@ -1,4 +1,4 @@
-"""Server, backup while it runs, restore elsewhere, server: whoever asks gets the same bytes, and runs go on."""
+"""A backup of a running server, restored elsewhere: every request gets the same bytes, and runs continue."""
 
 import asyncio
 import sys
@@ -9,29 +9,29 @@ from urllib.parse import quote
 import aiohttp
 import pytest
 
-from backup.conftest import NewPlace
-from backup.places import BINARY, Place, add_sample_session, run_program
+from backup.conftest import NewInstallation
+from backup.installations import BINARY, Installation, add_sample_session, run_program
 from backup.test_directions import BOTH
-from bundles.shelf import Study
+from bundles.sample_session import SampleSession
 from cli.process import environment
 from runs.fold import FoldedTurn
-from runs.serving import Client, Process
+from runs.server_process import RunClient, ServerProcess
 from upstream import Upstream, call, reply, say, stall, stop
-from upstream.server import Request
+from upstream.server import ModelRequest
 
-pytestmark = pytest.mark.embedded  # both kinds are named here, whatever the others run on
+pytestmark = pytest.mark.embedded  # these tests name both kinds of engine themselves
 
 PASSWORD = "correct horse battery"
 RESTORED = "after the restore"
 
 
-class Model:
-    """Writes a file and is done; or is still at it when the server dies."""
+class FileWritingModel:
+    """Writes a file and answers; or is still answering when the server is killed."""
 
     def __init__(self) -> None:
         self.is_elsewhere = False
 
-    def __call__(self, request: Request) -> Any:
+    def __call__(self, request: ModelRequest) -> Any:
         if self.is_elsewhere:
             return reply(say(RESTORED), stop())
         if "HANG" in str(request.body["messages"]):
@@ -41,16 +41,16 @@ class Model:
         return reply(call("write_file", {"file_path": "/new.md", "content": "# New\n"}), stop("toolUse"))
 
 
-def _addresses(study: Study, live: str, run_id: str) -> list[str]:
-    """What is asked for, before and after."""
-    of_study, of_live = (f"/v2/sessions/{one}" for one in (study.session_id, live))
+def _addresses(sample: SampleSession, live: str, run_id: str) -> list[str]:
+    """The responses of these paths, before and after."""
+    of_study, of_live = (f"/v2/sessions/{one}" for one in (sample.session_id, live))
     report = quote("/notes/report.md", safe="")
     return [
         f"{of_study}/history",
         f"{of_live}/history",
         f"/v2/runs/{run_id}/events",
-        *(f"/v2/runs/{turn.run_id}/events" for turn in (study.first, study.edited)),
-        f"/v2/runs/{study.again.run_id}",
+        *(f"/v2/runs/{turn.run_id}/events" for turn in (sample.first, sample.edited)),
+        f"/v2/runs/{sample.again.run_id}",
         f"{of_study}/sources/1",
         f"{of_study}/files",
         *(f"{of_study}/files/content?file_path={report}&version={number}" for number in (1, 2, 3)),
@@ -64,39 +64,39 @@ def _addresses(study: Study, live: str, run_id: str) -> list[str]:
     ]
 
 
-async def _bytes(client: Client, path: str) -> bytes:
-    async with client.http.get(path) as answer:
-        body = await answer.read()
-        assert answer.status == 200, (path, body)
+async def _bytes(client: RunClient, path: str) -> bytes:
+    async with client.http.get(path) as response:
+        body = await response.read()
+        assert response.status == 200, (path, body)
         return body
 
 
-async def _responses(client: Client, paths: list[str], *storages: bytes) -> dict[str, bytes]:
-    """Uploads are shown with the address of the storage that they are in: the only thing that may differ."""
-    told: dict[str, bytes] = {}
+async def _responses(client: RunClient, paths: list[str], *storages: bytes) -> dict[str, bytes]:
+    """The records of uploads contain the URL of their storage, which is the only difference allowed."""
+    responses: dict[str, bytes] = {}
     for path in paths:
-        told[path] = await _bytes(client, path)
+        responses[path] = await _bytes(client, path)
         for storage in storages:
-            told[path] = told[path].replace(storage, b"STORAGE/")
-    return told
+            responses[path] = responses[path].replace(storage, b"STORAGE/")
+    return responses
 
 
-def _storage(place: Place) -> bytes:
-    url = place.environ["FOOTNOTE_STORAGE_URL"]
+def _storage(installation: Installation) -> bytes:
+    url = installation.environ["FOOTNOTE_STORAGE_URL"]
     return f"{url.partition('?')[0]}/".encode() if url.startswith("s3:") else b"local://"
 
 
-def _settings(place: Place) -> dict[str, str]:
-    return {**place.environ, "FOOTNOTE_HOME": str(place.home)}
+def _settings(installation: Installation) -> dict[str, str]:
+    return {**installation.environ, "FOOTNOTE_HOME": str(installation.home)}
 
 
-async def _run_footnote(place: Place, *arguments: str) -> None:
-    env = environment(place.home, **_settings(place))
-    code, _, said = await run_program(sys.executable, "-m", "footnote", *arguments, env=env)
-    assert code == 0, said
+async def _run_footnote(installation: Installation, *arguments: str) -> None:
+    env = environment(installation.home, **_settings(installation))
+    code, _, err = await run_program(sys.executable, "-m", "footnote", *arguments, env=env)
+    assert code == 0, err
 
 
-async def _wait_finished(client: Client, run_id: str) -> dict[str, Any]:
+async def _wait_finished(client: RunClient, run_id: str) -> dict[str, Any]:
     folded = FoldedTurn()
     async with asyncio.timeout(60):
         while not folded.ended:
@@ -104,26 +104,26 @@ async def _wait_finished(client: Client, run_id: str) -> dict[str, Any]:
     return folded.shown
 
 
-async def _log_in(process: Process, token: str) -> None:
+async def _log_in(process: ServerProcess, token: str) -> None:
     async with aiohttp.ClientSession(process.url) as http:
         login = {"name": "ann", "password": PASSWORD}
-        async with http.post("/v2/auth/login", json=login) as answer:
-            assert answer.status == 200
-        async with http.get("/v2/auth/me", headers={"authorization": f"Bearer {token}"}) as answer:
-            assert answer.status == 200
+        async with http.post("/v2/auth/login", json=login) as response:
+            assert response.status == 200
+        async with http.get("/v2/auth/me", headers={"authorization": f"Bearer {token}"}) as response:
+            assert response.status == 200
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("source", "target"), BOTH)
+@pytest.mark.parametrize(("source_kind", "target_kind"), BOTH)
 async def test_whoever_asks_gets_the_same_bytes_after_a_restore(
-    place_of: NewPlace, upstream: Upstream, tmp_path: Path, source: str, target: str
+    new_installation: NewInstallation, upstream: Upstream, tmp_path: Path, source_kind: str, target_kind: str
 ) -> None:
-    here, there = await place_of(source, "here"), await place_of(target, "there")
-    study = await add_sample_session(here, "local")
-    model = Model()
+    source, target = await new_installation(source_kind, "source"), await new_installation(target_kind, "target")
+    sample = await add_sample_session(source, "local")
+    model = FileWritingModel()
     upstream.script(model)
     file = str(tmp_path / "all.backup")
-    process = await Process.start(here.home, upstream, **_settings(here))
+    process = await ServerProcess.start(source.home, upstream, **_settings(source))
     async with process.client() as client:
         await client.json("POST", "/v2/users", {"name": "ann", "password": PASSWORD}, 201)
         token = (await client.json("POST", "/v2/tokens", {"name": "nightly"}, 201))["token"]
@@ -131,21 +131,21 @@ async def test_whoever_asks_gets_the_same_bytes_after_a_restore(
         run_id = await client.start(live, "Write it.")
         await _wait_finished(client, run_id)
         hung = await client.start(hanging, "HANG")
-        content = await client.json("GET", f"/v2/sessions/{study.session_id}/files/content?file_path=%2Fdata.bin")
+        content = await client.json("GET", f"/v2/sessions/{sample.session_id}/files/content?file_path=%2Fdata.bin")
         async with asyncio.timeout(60):
             while b"So far" not in await _stored_events(client, hung):
                 await asyncio.sleep(0.05)
-        await _run_footnote(here, "backup", file)
-        paths = _addresses(study, live, run_id)
-        before = await _responses(client, paths, _storage(here))
+        await _run_footnote(source, "backup", file)
+        paths = _addresses(sample, live, run_id)
+        before = await _responses(client, paths, _storage(source))
     await process.kill()
 
     model.is_elsewhere = True
-    await _run_footnote(there, "restore", file)
-    process = await Process.start(there.home, upstream, **_settings(there))
+    await _run_footnote(target, "restore", file)
+    process = await ServerProcess.start(target.home, upstream, **_settings(target))
     try:
         async with process.client() as client:
-            assert await _responses(client, paths, _storage(here), _storage(there)) == before
+            assert await _responses(client, paths, _storage(source), _storage(target)) == before
             assert await _bytes(client, content["download_url"]) == BINARY, "what was signed before is still good"
             shown = await _wait_finished(client, hung)
             assert (shown["stop_reason"], shown["blocks"][0]["text"]) == ("stop", RESTORED)
@@ -158,13 +158,13 @@ async def test_whoever_asks_gets_the_same_bytes_after_a_restore(
         await process.stop()
 
 
-async def _stored_events(client: Client, run_id: str) -> bytes:
-    """The events of a run up to now, as they are stored."""
+async def _stored_events(client: RunClient, run_id: str) -> bytes:
+    """The stored events of a run so far."""
     timeout = aiohttp.ClientTimeout(sock_read=0.5)
     got = b""
     try:
-        async with client.http.get(f"/v2/runs/{run_id}/events", timeout=timeout) as answer:
-            async for piece in answer.content.iter_any():
+        async with client.http.get(f"/v2/runs/{run_id}/events", timeout=timeout) as response:
+            async for piece in response.content.iter_any():
                 got += piece
     except TimeoutError:
         pass

@@ -1,4 +1,4 @@
-"""What axe-core finds wrong with what is on the screen."""
+"""Accessibility violations that axe-core finds on a page."""
 
 from functools import cache
 from typing import Any
@@ -15,7 +15,7 @@ def _source() -> str:
     return (ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
 
 
-# What fades in has, on the way, colours that are nobody's: it is waited for. What never ends is looked at as it goes.
+# Colours during a transition are not those of the design, so finite animations are awaited; infinite ones are not.
 SETTLED = """async () => {
   const ending = document.getAnimations().filter((one) => one.effect?.getComputedTiming().endTime !== Infinity);
   await Promise.allSettled(ending.map((one) => one.finished));
@@ -23,8 +23,8 @@ SETTLED = """async () => {
 
 
 async def accessibility_violations(page: Page) -> list[str]:
-    """Each fault as a line: the rule, and where it is broken."""
-    # Not as a script element, which the page's policy would refuse.
+    """One line for each violation: the rule, and the element that breaks it."""
+    # A script element would be blocked by the Content-Security-Policy of the page.
     await page.evaluate(_source())
     await page.evaluate(SETTLED)
     found: dict[str, Any] = await page.evaluate(

@@ -1,4 +1,4 @@
-"""One Chromium for all tests of the page. It can reach nothing but this machine."""
+"""One Chromium for all tests of the page. It can connect only to this machine."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -26,7 +26,7 @@ ARGUMENTS = (
 
 @asynccontextmanager
 async def launch_browser(program: str, folder: Path) -> AsyncIterator[Browser]:
-    """`folder` holds the fonts' cache."""
+    """`folder`: where the cache of the fonts is stored."""
     variables: dict[str, str | float | bool] = {
         "FONTCONFIG_FILE": str(fonts.configuration(folder)),
         "HOME": str(folder),

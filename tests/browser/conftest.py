@@ -1,4 +1,4 @@
-"""All tests here share one Chromium and one event loop, in which the server and everything behind it runs too."""
+"""All tests here share one Chromium and one event loop, which also runs the server and everything behind it."""
 
 import asyncio
 import functools
@@ -12,17 +12,17 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser
 
+from browser.backend import PageBackend, open_backend
+from browser.browser_profile import BrowserProfile, open_profile
 from browser.chromium_process import launch_browser
-from browser.stage import Stage, open_stage
-from browser.visitor import Visitor, open_visitor
 from upstream import Upstream
 
-# Read before the tests forget the variables of whoever runs them.
+# Read at import, before a fixture removes the variables of the user who runs the tests.
 PROGRAM = chromium.find()
 HERE = Path(__file__).parent
 SECONDS = 300
 
-Visit: TypeAlias = Callable[..., Awaitable[Visitor]]
+NewProfile: TypeAlias = Callable[..., Awaitable[BrowserProfile]]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -37,7 +37,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """All that need a browser, in one line of the report instead of a hundred."""
+    """Replaces all tests that need a browser by one skipped test, so that the report has one line instead of a
+    hundred."""
     first, *others = [item for item in items if "browser" in getattr(item, "fixturenames", ())] or [None]
     if first is not None:
         first.add_marker(pytest.mark.skip(f"{len(others) + 1} tests of the page: no Chromium. {chromium.ADVICE}"))
@@ -46,7 +47,7 @@ def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def _within(seconds: float, test: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-    """A page that hangs fails its test, and no other one."""
+    """Adds a timeout, so that a page that hangs fails only its own test."""
 
     @functools.wraps(test)
     async def limited(*arguments: Any, **named: Any) -> None:
@@ -65,7 +66,8 @@ async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bro
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def upstream(browser: Browser) -> AsyncIterator[Upstream]:
-    """The one of all tests, in the loop of these. It needs the browser, so that without one nothing is begun."""
+    """The scripted provider, in the event loop of these tests. It depends on the browser, so that nothing starts
+    without one."""
     async with Upstream() as provider:
         yield provider
     assert provider.problems == []
@@ -73,23 +75,23 @@ async def upstream(browser: Browser) -> AsyncIterator[Upstream]:
 
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a search finds is read, however busy the machine is."""
+    """Gives the crawler so much time that a busy machine still reads every page that a search finds."""
     monkeypatch.setattr("footnote.web_search.pipeline.CRAWL_TIMEOUT_SECONDS", 60.0)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def stage(tmp_path: Path, upstream: Upstream) -> AsyncIterator[Stage]:
-    async with open_stage(tmp_path, upstream, ("/en/Oxygen", "/en/Normans")) as stage:
-        yield stage
+async def backend(tmp_path: Path, upstream: Upstream) -> AsyncIterator[PageBackend]:
+    async with open_backend(tmp_path, upstream, ("/en/Oxygen", "/en/Normans")) as backend:
+        yield backend
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def visit(browser: Browser, stage: Stage) -> AsyncIterator[Visit]:
-    """`await visit(phone=True)`: somebody who is logged in, with a profile of their own."""
-    async with AsyncExitStack() as visits:
+async def new_profile(browser: Browser, backend: PageBackend) -> AsyncIterator[NewProfile]:
+    """`await new_profile(phone=True)` opens a browser profile of its own with a logged-in user."""
+    async with AsyncExitStack() as profiles:
 
-        async def come(**options: Any) -> Visitor:
-            options.setdefault("cookie", stage.cookie)
-            return await visits.enter_async_context(open_visitor(browser, stage.origin, **options))
+        async def open_one(**options: Any) -> BrowserProfile:
+            options.setdefault("cookie", backend.cookie)
+            return await profiles.enter_async_context(open_profile(browser, backend.origin, **options))
 
-        yield come
+        yield open_one

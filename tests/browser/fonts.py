@@ -1,8 +1,8 @@
-"""Fonts for every script that the tests show, from the package for PDF files: a bare machine has none."""
+"""Fonts for every script in the tests, from the package for PDF files, because a bare machine has none."""
 
 from pathlib import Path
 
-from footnote.documents.fonts import font_folders
+from footnote.documents.out.typesetter import font_folders
 
 GENERIC = {
     "sans-serif": ("Inter", "Noto Sans CJK SC", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Emoji"),
@@ -11,7 +11,7 @@ GENERIC = {
 
 
 def configuration(folder: Path) -> Path:
-    """A file for FONTCONFIG_FILE, with its cache beside it."""
+    """Writes a file for FONTCONFIG_FILE, with the font cache beside it."""
     places = "".join(f"<dir>{place}</dir>" for place in font_folders())
     aliases = "".join(
         f'<alias binding="same"><family>{family}</family><prefer>{_families(fonts)}</prefer></alias>'
@@ -20,7 +20,7 @@ def configuration(folder: Path) -> Path:
     file = folder / "fonts.conf"
     head = '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">'
     cache = f"<cachedir>{folder / 'cache'}</cachedir>"
-    # For families that are asked for and not there, which is most of those in a style sheet.
+    # The fallback for unknown families, which most families of a style sheet are on this machine.
     last = f'<match><edit name="family" mode="append_last"><string>{GENERIC["sans-serif"][0]}</string></edit></match>'
     file.write_text(f"{head}<fontconfig>{places}{cache}{aliases}{last}</fontconfig>", encoding="utf-8")
     return file

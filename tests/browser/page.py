@@ -1,4 +1,4 @@
-"""A tab as somebody uses it: by the names that they see and hear."""
+"""Page object of the web page: elements are found by their accessible names, as users find them."""
 
 import asyncio
 import difflib
@@ -7,12 +7,14 @@ from typing import Self
 
 from playwright.async_api import FilePayload, Locator, Page, expect
 
-from browser.visitor import TIMEOUT_SECONDS, Visitor
+from browser.browser_profile import TIMEOUT_SECONDS, BrowserProfile
 from browser.waiting import wait_until
 
-# What another load of the page may number or measure differently.
+# Attributes that may differ between two loads of the same conversation.
 AS_SHOWN = r"""(log) => {
   const copy = log.cloneNode(true);
+  // A line that counts seconds.
+  for (const waiting of copy.querySelectorAll(".chat-waiting")) waiting.replaceWith("Working…");
   for (const element of copy.querySelectorAll("*")) {
     for (const name of ["id", "for", "style", "popovertarget"]) element.removeAttribute(name);
     for (const { name } of [...element.attributes])
@@ -22,12 +24,12 @@ AS_SHOWN = r"""(log) => {
 }"""
 
 
-def difference(wanted: str, seen: str) -> str:
-    return "\n".join(difflib.unified_diff(wanted.splitlines(), seen.splitlines(), "wanted", "seen", lineterm=""))
+def difference(expected: str, actual: str) -> str:
+    return "\n".join(difflib.unified_diff(expected.splitlines(), actual.splitlines(), "wanted", "seen", lineterm=""))
 
 
 class Chat:
-    """The whole page, in English."""
+    """One tab with the page, in English."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -41,20 +43,20 @@ class Chat:
         self.failure = self.log.locator(".chat-failure")
 
     @classmethod
-    async def open(cls, visitor: Visitor, path: str = "/") -> Self:
-        return cls(await visitor.open_tab(path))
+    async def open(cls, profile: BrowserProfile, path: str = "/") -> Self:
+        return cls(await profile.open_tab(path))
 
     def button(self, name: str | re.Pattern[str]) -> Locator:
         return self.page.get_by_role("button", name=name)
 
     async def choose(self, menu: Locator, item: str | re.Pattern[str]) -> None:
-        """An item of the menu that a button opens."""
+        """Opens a menu by its button, and clicks an item."""
         await menu.click()
-        wanted = re.compile(f"^{re.escape(item)}") if isinstance(item, str) else item
-        await self.page.get_by_role("menu").locator("[role^=menuitem]").filter(has_text=wanted).first.click()
+        pattern = re.compile(f"^{re.escape(item)}") if isinstance(item, str) else item
+        await self.page.get_by_role("menu").locator("[role^=menuitem]").filter(has_text=pattern).first.click()
 
     async def press(self, keys: str) -> None:
-        """Keys that are meant for no field."""
+        """Presses keys while no field has the focus."""
         await self.page.evaluate("() => document.activeElement?.blur()")
         await self.page.keyboard.press(keys)
 
@@ -71,7 +73,8 @@ class Chat:
         await self.wait_for_answer()
 
     async def wait_for_answer(self, seconds: float = TIMEOUT_SECONDS) -> None:
-        # The answer first: before it is there, nothing can be stopped either.
+        # The answer is awaited first: before it exists, there is no stop button either, and the next line would pass
+        # too early.
         answer = self.log.locator(".chat-answer").last
         await expect(answer).to_be_attached()
         await expect(answer).not_to_have_attribute("aria-busy", "true", timeout=seconds * 1000)
@@ -93,14 +96,14 @@ class Chat:
         return self.log.get_by_role("button", name=f"Footnote {number}, {verdict}")
 
     async def conversation_text(self) -> str:
-        """The conversation as it stands there, without what another load would number differently."""
+        """The HTML of the conversation, without attributes that differ between two loads."""
         await self.wait_for_settings()
         return await self.log.evaluate(AS_SHOWN)
 
-    async def expect_conversation(self, wanted: str) -> None:
-        """Waits until it stands there like this: what the page asks its server for comes piece by piece."""
-        now = await wait_until(self.conversation_text, lambda now: now == wanted)
-        assert now == wanted, difference(wanted, now)
+    async def expect_conversation(self, expected: str) -> None:
+        """Waits until the conversation equals `expected`, because the page loads its parts one after the other."""
+        now = await wait_until(self.conversation_text, lambda now: now == expected)
+        assert now == expected, difference(expected, now)
 
     async def expect_same_as(self, other: Self) -> None:
         here, there = await wait_until(
@@ -109,7 +112,7 @@ class Chat:
         assert here == there, difference(there, here)
 
     async def wait_for_settings(self) -> None:
-        """Its models and limits come when the page is there already; an answer can be had again from each model."""
+        """Models and limits are loaded after the page, and the menu of an answer offers each of the models."""
         await expect(self.button(re.compile("^Model: "))).to_be_visible()
 
     async def log_text(self) -> str:
@@ -123,7 +126,7 @@ class Chat:
         await (await choosing.value).set_files(list(files))
 
     def attachment(self, name: str | re.Pattern[str]) -> Locator:
-        """The chip of a file that goes with the next question."""
+        """The chip of a file that is attached to the next question."""
         form = self.page.get_by_role("form", name="Your question")
         return form.get_by_role("list", name="Attached files").get_by_role("listitem").filter(has_text=name)
 
@@ -165,7 +168,7 @@ class Chat:
 
     async def rename(self, title: str, instead: str) -> None:
         await self.choose(self.button(f"Actions for “{title}”"), "Rename")
-        field = self.page.get_by_role("textbox", name="Title of the conversation")
+        field = self.page.get_by_role("textbox", name="Conversation title")
         await field.fill(instead)
         await field.press("Enter")
 
@@ -180,10 +183,10 @@ class Chat:
         await expect(self.page.get_by_role("dialog", name="Settings")).to_be_visible()
 
     async def set(self, name: str) -> None:
-        """One of a few in the settings: what is clicked is its label."""
+        """Chooses a radio button of the settings by clicking its label."""
         await self.viewer.locator("label").filter(has=self.page.get_by_role("radio", name=name, exact=True)).click()
 
     async def log_in(self, name: str, password: str) -> None:
         await self.page.get_by_label("Name", exact=True).fill(name)
         await self.page.get_by_label("Password", exact=True).fill(password)
-        await self.button("Log in").click()
+        await self.button("Sign in").click()

@@ -1,18 +1,18 @@
-"""Things that cross each other on the way: nothing is doubled, lost, or shown where it does not belong."""
+"""Requests and events that overtake each other: nothing is doubled, lost, or shown in the wrong place."""
 
 import asyncio
 import re
 
 from playwright.async_api import Browser, expect
 
-from browser.conftest import Visit
-from browser.cutting import Line
-from browser.moments import Moments
+from browser.backend import PageBackend
+from browser.breakpoints import Breakpoints
+from browser.browser_profile import open_profile
+from browser.conftest import NewProfile
+from browser.event_proxy import EventProxy
 from browser.page import Chat
-from browser.stage import Stage
-from browser.visitor import open_visitor
-from browser.waiting import Held
-from server.house import PASSWORD
+from browser.waiting import HeldRequest
+from server.harness import PASSWORD
 from upstream import reply, say, stop
 
 WORDS = [f"word{number} " for number in range(40)]
@@ -20,66 +20,68 @@ WHOLE = "".join(WORDS).strip()
 GONE = re.compile("no such conversation|not found|does not exist", re.IGNORECASE)
 
 
-async def test_a_history_that_overtakes_a_slow_stream_doubles_no_word(browser: Browser, stage: Stage) -> None:
-    moments = Moments("middle")
-    stage.script(reply(say(*WORDS[:10]), *moments.before("middle"), say(*WORDS[10:]), stop()))
-    async with Line(stage.origin) as line, open_visitor(browser, line.url, cookie=stage.cookie) as visitor:
-        chat = await Chat.open(visitor)
+async def test_a_history_that_overtakes_a_slow_stream_doubles_no_word(browser: Browser, backend: PageBackend) -> None:
+    breakpoints = Breakpoints("middle")
+    backend.script(reply(say(*WORDS[:10]), *breakpoints.before("middle"), say(*WORDS[10:]), stop()))
+    async with EventProxy(backend.origin) as proxy, open_profile(browser, proxy.url, cookie=backend.cookie) as profile:
+        chat = await Chat.open(profile)
         await chat.ask("Count")
         await expect(chat.log).to_contain_text("word9")
-        line.hold()
-        moments.release()
+        proxy.hold()
+        breakpoints.release()
         session_id = chat.page.url.rpartition("/")[2]
-        while (await stage.user.request("GET", f"/v2/sessions/{session_id}/history")).json["active_run"]:
+        while (await backend.user.request("GET", f"/v2/sessions/{session_id}/history")).json["active_run"]:
             await asyncio.sleep(0.05)
-        # New connections are not held: the network is said to be back, and the history is asked for.
+        # New connections are not held: an `online` event makes the page load the history.
         await chat.page.evaluate("() => dispatchEvent(new Event('online'))")
         await expect(chat.log).to_contain_text("word39")
-        line.release()
+        proxy.release()
         await chat.page.wait_for_timeout(500)
         assert (await chat.log_text()).count(WHOLE) == 1
 
 
 async def test_a_question_that_was_asked_before_is_not_taken_for_one_that_arrived(
-    browser: Browser, stage: Stage
+    browser: Browser, backend: PageBackend
 ) -> None:
-    stage.script(reply(say("Once."), stop()))
-    async with Line(stage.origin) as line, open_visitor(browser, line.url, cookie=stage.cookie) as visitor:
-        chat = await Chat.open(visitor)
+    backend.script(reply(say("Once."), stop()))
+    async with EventProxy(backend.origin) as proxy, open_profile(browser, proxy.url, cookie=backend.cookie) as profile:
+        chat = await Chat.open(profile)
         await chat.ask_and_wait("go on")
-        line.cut()
+        proxy.cut()
         await chat.ask("go on")
         await expect(chat.composer).to_have_value("go on")
-        line.restore()
+        proxy.restore()
         await chat.page.wait_for_timeout(4000)
         await expect(chat.composer).to_have_value("go on")
         await expect(chat.log.get_by_text("go on")).to_have_count(1)
 
 
-async def test_who_logs_in_again_in_the_middle_of_an_answer_sees_its_end(stage: Stage, visit: Visit) -> None:
-    person = await stage.house.add_user("ada")
-    moments = Moments("middle")
-    stage.script(reply(say(*WORDS[:10]), *moments.before("middle"), say(*WORDS[10:]), stop()))
-    visitor = await visit(cookie=person.cookie)
-    chat = await Chat.open(visitor)
+async def test_who_logs_in_again_in_the_middle_of_an_answer_sees_its_end(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    client = await backend.server.add_user("ada")
+    breakpoints = Breakpoints("middle")
+    backend.script(reply(say(*WORDS[:10]), *breakpoints.before("middle"), say(*WORDS[10:]), stop()))
+    profile = await new_profile(cookie=client.cookie)
+    chat = await Chat.open(profile)
     await chat.ask("Count")
     await expect(chat.log).to_contain_text("word9")
-    await stage.house.app.accounts.log_out(person.cookie)
+    await backend.server.app.accounts.log_out(client.cookie)
     await chat.page.evaluate("() => dispatchEvent(new Event('online'))")
-    await expect(chat.button("Log in")).to_be_visible()
-    moments.release()
+    await expect(chat.button("Sign in")).to_be_visible()
+    breakpoints.release()
     await chat.log_in("ada", PASSWORD)
     await chat.wait_for_answer()
     assert (await chat.log_text()).count(WHOLE) == 1
 
 
 async def test_a_failed_edit_leaves_nothing_in_the_conversation_that_was_opened_since(
-    stage: Stage, visit: Visit
+    backend: PageBackend, new_profile: NewProfile
 ) -> None:
-    stage.script(reply(say("ALPHA"), stop()))
-    chat = await Chat.open(await visit())
+    backend.script(reply(say("ALPHA"), stop()))
+    chat = await Chat.open(await new_profile())
     await chat.ask_and_wait("First")
-    held = Held(fails=True)
+    held = HeldRequest(fails=True)
     await chat.page.route("**/edit", held.handle_route)
     await chat.edit("First", "Second")
     await held.sent.wait()
@@ -90,10 +92,12 @@ async def test_a_failed_edit_leaves_nothing_in_the_conversation_that_was_opened_
     await expect(chat.page.get_by_role("main")).not_to_contain_text("ALPHA")
 
 
-async def test_a_new_conversation_is_not_taken_over_by_the_one_before_it(stage: Stage, visit: Visit) -> None:
-    stage.script(reply(say("To the first."), stop()))
-    chat = await Chat.open(await visit())
-    held = Held()
+async def test_a_new_conversation_is_not_taken_over_by_the_one_before_it(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    backend.script(reply(say("To the first."), stop()))
+    chat = await Chat.open(await new_profile())
+    held = HeldRequest()
     await chat.page.route(
         "**/v2/sessions",
         lambda route: held.handle_route(route) if route.request.method == "POST" else route.continue_(),
@@ -104,52 +108,52 @@ async def test_a_new_conversation_is_not_taken_over_by_the_one_before_it(stage: 
     await chat.composer.fill("second thing")
     held.release()
     await expect(chat.sidebar.get_by_role("link", name="first thing")).to_be_visible()
-    assert chat.page.url == f"{stage.origin}/"
+    assert chat.page.url == f"{backend.origin}/"
     await expect(chat.composer).to_have_value("second thing")
     await chat.sidebar.get_by_role("link", name="first thing").click()
     await expect(chat.log).to_contain_text("To the first.")
 
 
 async def test_a_session_that_is_deleted_elsewhere_while_it_answers_is_said_to_be_gone(
-    stage: Stage, visit: Visit
+    backend: PageBackend, new_profile: NewProfile
 ) -> None:
-    moments = Moments("middle")
-    stage.script(reply(say("Half."), *moments.before("middle"), stop()))
-    chat = await Chat.open(await visit())
+    breakpoints = Breakpoints("middle")
+    backend.script(reply(say("Half."), *breakpoints.before("middle"), stop()))
+    chat = await Chat.open(await new_profile())
     await chat.ask("Count")
     await expect(chat.log).to_contain_text("Half.")
     session_id = chat.page.url.rpartition("/")[2]
-    assert (await stage.user.request("DELETE", f"/v2/sessions/{session_id}")).status == 204
-    moments.release()
-    # If it looked just before, it looks again in a while.
+    assert (await backend.user.request("DELETE", f"/v2/sessions/{session_id}")).status == 204
+    breakpoints.release()
+    # The page polls, so a missed check is repeated later.
     await expect(chat.log).to_contain_text(GONE, timeout=90_000)
 
 
 async def test_a_session_that_is_deleted_elsewhere_is_said_to_be_gone_also_if_the_page_looked_just_before(
-    stage: Stage, visit: Visit
+    backend: PageBackend, new_profile: NewProfile
 ) -> None:
-    stage.script(reply(say("All of it."), stop()))
-    visitor = await visit()
-    await visitor.context.clock.install()
-    chat = await Chat.open(visitor)
+    backend.script(reply(say("All of it."), stop()))
+    profile = await new_profile()
+    await profile.context.clock.install()
+    chat = await Chat.open(profile)
     async with chat.page.expect_response("**/files"):
         await chat.ask_and_wait("Count")
     await expect(chat.log).to_contain_text("All of it.")
     await expect(chat.sidebar.get_by_role("link", name="Count")).to_be_visible()
     session_id = chat.page.url.rpartition("/")[2]
-    assert (await stage.user.request("DELETE", f"/v2/sessions/{session_id}")).status == 204
-    await visitor.context.clock.fast_forward(20_000)
+    assert (await backend.user.request("DELETE", f"/v2/sessions/{session_id}")).status == 204
+    await profile.context.clock.fast_forward(20_000)
     await expect(chat.log).to_contain_text(GONE)
 
 
-async def test_a_search_leads_to_the_message_that_was_found(stage: Stage, visit: Visit) -> None:
-    desk = await stage.create_session(title="Long")
-    stage.script(*(reply(say(f"Answer {number}. " + "More of it. " * 200), stop()) for number in range(12)))
+async def test_a_search_leads_to_the_message_that_was_found(backend: PageBackend, new_profile: NewProfile) -> None:
+    session = await backend.create_session(title="Long")
+    backend.script(*(reply(say(f"Answer {number}. " + "More of it. " * 200), stop()) for number in range(12)))
     for number in range(12):
-        await stage.user.ask_for_events(
-            desk.session_id, "Where is the pelican?" if number == 3 else f"Question {number}?"
+        await backend.user.ask_for_events(
+            session.session_id, "Where is the pelican?" if number == 3 else f"Question {number}?"
         )
-    chat = await Chat.open(await visit())
+    chat = await Chat.open(await new_profile())
     await chat.show_sidebar()
     await chat.page.get_by_role("searchbox").fill("pelican")
     await chat.sidebar.get_by_role("link", name=re.compile("Where is the pelican")).click()
@@ -157,12 +161,12 @@ async def test_a_search_leads_to_the_message_that_was_found(stage: Stage, visit:
 
 
 async def test_who_comes_back_while_a_question_is_sent_does_not_find_it_in_the_field_again(
-    stage: Stage, visit: Visit
+    backend: PageBackend, new_profile: NewProfile
 ) -> None:
-    stage.script(reply(say("Yes."), stop()))
-    first, second = await stage.create_session(title="First"), await stage.create_session(title="Second")
-    chat = await Chat.open(await visit(), f"/s/{first.session_id}")
-    held = Held()
+    backend.script(reply(say("Yes."), stop()))
+    first, second = await backend.create_session(title="First"), await backend.create_session(title="Second")
+    chat = await Chat.open(await new_profile(), f"/s/{first.session_id}")
+    held = HeldRequest()
     await chat.page.route("**/messages", held.handle_route)
     await chat.ask("Is it so?")
     await held.sent.wait()
@@ -177,17 +181,19 @@ async def test_who_comes_back_while_a_question_is_sent_does_not_find_it_in_the_f
     assert second.session_id not in chat.page.url
 
 
-async def test_a_tab_that_nobody_looks_at_lets_go_of_its_line_and_misses_nothing(stage: Stage, visit: Visit) -> None:
-    moments = Moments("middle")
-    stage.script(reply(say(*WORDS[:10]), *moments.before("middle"), say(*WORDS[10:]), stop()))
-    chat = await Chat.open(await visit())
+async def test_a_tab_that_nobody_looks_at_lets_go_of_its_line_and_misses_nothing(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    breakpoints = Breakpoints("middle")
+    backend.script(reply(say(*WORDS[:10]), *breakpoints.before("middle"), say(*WORDS[10:]), stop()))
+    chat = await Chat.open(await new_profile())
     await chat.ask("Count")
     await expect(chat.log).to_contain_text("word9")
     await _set_hidden(chat, away=True)
-    while stage.house.site.streams:
+    while backend.server.site.streams:
         await asyncio.sleep(0.1)
     await expect(chat.page.get_by_text(re.compile("reconnect", re.IGNORECASE))).to_have_count(0)
-    moments.release()
+    breakpoints.release()
     await _set_hidden(chat, away=False)
     await chat.wait_for_answer()
     assert (await chat.log_text()).count(WHOLE) == 1

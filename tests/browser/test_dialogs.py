@@ -1,31 +1,31 @@
-"""Escape closes what lies on top and nothing else, however often it is pressed, and never what somebody has typed."""
+"""Escape closes only the topmost layer, however often it is pressed, and never discards typed text."""
 
 import pytest
 from playwright.async_api import expect
 
-from browser.conftest import Visit
+from browser.backend import PageBackend
+from browser.conftest import NewProfile
 from browser.page import Chat
-from browser.stage import Stage
 
 
 @pytest.mark.parametrize("presses", [1, 2, 3, 4, 7])
 async def test_any_number_of_escapes_loses_no_typed_word_and_leaves_the_page_alive(
-    stage: Stage, visit: Visit, presses: int
+    backend: PageBackend, new_profile: NewProfile, presses: int
 ) -> None:
-    desk = await stage.create_session(title="Two files")
-    await desk.write("/report.md", "# Report\n\nThe first line.\n")
-    await desk.write("/notes.md", "# Notes\n\nA note.\n")
-    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+    session = await backend.create_session(title="Two files")
+    await session.write("/report.md", "# Report\n\nThe first line.\n")
+    await session.write("/notes.md", "# Notes\n\nA note.\n")
+    chat = await Chat.open(await new_profile(), f"/s/{session.session_id}")
     await chat.open_files()
     await chat.open_file("report.md")
     await chat.viewer.get_by_role("button", name="Edit").click()
     text, question = chat.viewer.get_by_role("textbox"), chat.page.get_by_role("dialog", name="Discard your changes?")
     await text.press("Control+End")
     await chat.page.keyboard.type("Mine.")
-    # Keys alone: a script call in between would count as an act of the user, after which Chromium forgives more.
+    # Only keys: a script call would count as a user activation, after which Chromium allows another close request.
     for _ in range(presses):
         await chat.page.keyboard.press("Escape")
-    # Every second one takes the question away that the one before has asked.
+    # Every second Escape closes the confirmation that the one before has opened.
     await expect(question).to_have_count(presses % 2)
     await expect(text).to_be_visible()
     await expect(text).to_have_value("# Report\n\nThe first line.\nMine.")
@@ -44,11 +44,11 @@ async def test_any_number_of_escapes_loses_no_typed_word_and_leaves_the_page_ali
 
 
 async def test_a_dialog_that_the_browser_closes_by_itself_is_shown_again_below_its_question(
-    stage: Stage, visit: Visit
+    backend: PageBackend, new_profile: NewProfile
 ) -> None:
-    desk = await stage.create_session(title="A file")
-    await desk.write("/report.md", "# Report\n")
-    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+    session = await backend.create_session(title="A file")
+    await session.write("/report.md", "# Report\n")
+    chat = await Chat.open(await new_profile(), f"/s/{session.session_id}")
     await chat.open_files()
     await chat.open_file("report.md")
     await chat.viewer.get_by_role("button", name="Edit").click()
@@ -56,7 +56,7 @@ async def test_a_dialog_that_the_browser_closes_by_itself_is_shown_again_below_i
     await chat.page.keyboard.press("Escape")
     question = chat.page.get_by_role("dialog", name="Discard your changes?")
     await expect(question).to_be_visible()
-    # As the way back of a phone does it, when the page may not say no a second time.
+    # The Back gesture of a phone, which the page cannot prevent twice.
     await chat.page.evaluate("() => document.querySelector('dialog').close()")
     await question.get_by_role("button", name="Cancel").click()
     await expect(question).to_have_count(0)

@@ -1,10 +1,10 @@
-"""Looking for what was said: from the field into the list, and to the words themselves."""
+"""Searching conversations: from the search field into the list, and to the matching words."""
 
 from playwright.async_api import Route, expect
 
-from browser.conftest import Visit
+from browser.backend import PageBackend
+from browser.conftest import NewProfile
 from browser.page import Chat
-from browser.stage import Stage
 from upstream import reply, say, stop
 
 FILLER = "\n\n".join(f"Paragraph {number} says nothing of it." for number in range(60))
@@ -19,13 +19,13 @@ IN_SIGHT = """() => {
 
 
 async def test_what_is_searched_for_is_reached_by_keyboard_and_marked_where_it_stands(
-    stage: Stage, visit: Visit
+    backend: PageBackend, new_profile: NewProfile
 ) -> None:
-    stage.script(reply(say(ANSWER), stop()), reply(say("A sky."), stop()))
+    backend.script(reply(say(ANSWER), stop()), reply(say("A sky."), stop()))
     for question in ("What is lost?", "And the sky?"):
-        desk = await stage.create_session()
-        await stage.user.ask_for_events(desk.session_id, question)
-    chat = await Chat.open(await visit())
+        session = await backend.create_session()
+        await backend.user.ask_for_events(session.session_id, question)
+    chat = await Chat.open(await new_profile())
     await chat.show_sidebar()
     field = chat.page.get_by_role("searchbox")
     await chat.press("Control+k")
@@ -54,7 +54,7 @@ async def test_what_is_searched_for_is_reached_by_keyboard_and_marked_where_it_s
     await chat.sidebar.get_by_role("link", name="And the sky?").click()
     await expect(chat.log).to_contain_text("A sky.")
     await chat.page.wait_for_function(f"() => ({MARKED})().join() === 'sky,sky' || ({MARKED})().join() === 'sky'")
-    await chat.page.get_by_role("button", name="Clear the search").click()
+    await chat.page.get_by_role("button", name="Clear search").click()
     await chat.page.wait_for_function(f"() => ({MARKED})().length === 0")
 
 
@@ -65,14 +65,14 @@ NOW = """() => {
 
 
 async def test_all_places_of_a_conversation_are_walked_through_and_not_only_the_first(
-    stage: Stage, visit: Visit
+    backend: PageBackend, new_profile: NewProfile
 ) -> None:
     answers = ("The LITHIUM cell was first.", *("Nothing." for _ in range(8)), "Năng lượng lithium, and lithium.")
-    stage.script(*(reply(say(answer), stop()) for answer in answers))
-    desk = await stage.create_session(title="Cells")
+    backend.script(*(reply(say(answer), stop()) for answer in answers))
+    session = await backend.create_session(title="Cells")
     for number in range(len(answers)):
-        await stage.user.ask_for_events(desk.session_id, f"Question {number}?")
-    chat = await Chat.open(await visit())
+        await backend.user.ask_for_events(session.session_id, f"Question {number}?")
+    chat = await Chat.open(await new_profile())
     await chat.show_sidebar()
     await chat.page.get_by_role("searchbox").fill("nang luong lithium")
     hit = chat.sidebar.get_by_role("link", name="Cells")
@@ -95,24 +95,24 @@ async def test_all_places_of_a_conversation_are_walked_through_and_not_only_the_
     await expect(chat.log.get_by_text("The LITHIUM cell was first.")).to_be_in_viewport()
     await earlier.click()
     await expect(at).to_have_text("3 of 3")
-    await chat.page.get_by_role("button", name="Clear the search").click()
+    await chat.page.get_by_role("button", name="Clear search").click()
     await expect(bar).to_have_count(0)
     assert await chat.page.evaluate(NOW) is None
 
 
-async def test_what_is_found_in_a_file_is_named_and_opened(stage: Stage, visit: Visit) -> None:
-    desk = await stage.create_session(title="Reports")
-    await desk.write("/reports/battery.md", "# Battery\n\nMost of the cobalt is recovered.\n")
-    visitor = await visit()
+async def test_what_is_found_in_a_file_is_named_and_opened(backend: PageBackend, new_profile: NewProfile) -> None:
+    session = await backend.create_session(title="Reports")
+    await session.write("/reports/battery.md", "# Battery\n\nMost of the cobalt is recovered.\n")
+    profile = await new_profile()
 
     async def in_file(route: Route) -> None:
-        answer = await route.fetch()
-        (found,) = (await answer.json())["sessions"]
+        response = await route.fetch()
+        (found,) = (await response.json())["sessions"]
         found |= {"path": "/reports/battery.md", "excerpt": "Most of the cobalt is recovered.", "message_id": None}
-        await route.fulfill(response=answer, json={"sessions": [found], "next_cursor": None})
+        await route.fulfill(response=response, json={"sessions": [found], "next_cursor": None})
 
-    await visitor.context.route("**/v2/sessions?query=reports*", in_file)
-    chat = await Chat.open(visitor)
+    await profile.context.route("**/v2/sessions?query=reports*", in_file)
+    chat = await Chat.open(profile)
     await chat.show_sidebar()
     await chat.page.get_by_role("searchbox").fill("reports")
     hit = chat.sidebar.get_by_role("link", name="Reports")

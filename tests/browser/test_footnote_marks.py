@@ -1,4 +1,4 @@
-"""Footnotes: where they stand in their line, and what is shown of their sentence and its passage."""
+"""Footnotes: their position in the line, and the statement and passage that they show."""
 
 import re
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from browser.conftest import Visit
+from browser.backend import QUESTION, PageBackend, oxygen_script
+from browser.conftest import NewProfile
 from browser.page import Chat
-from browser.stage import QUESTION, Stage, oxygen_script
 from server.forms import upload_files
 from upstream import call, reply, say, stop
 
@@ -66,12 +66,12 @@ async def _separated_chips(chat: Chat) -> list[Any]:
     return [problem for chip in chips for problem in await chip.evaluate(APART)]
 
 
-@pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 async def test_a_footnote_stays_with_its_word_and_its_punctuation_at_every_width(
-    stage: Stage, visit: Visit, *, phone: bool
+    backend: PageBackend, new_profile: NewProfile, *, phone: bool
 ) -> None:
-    stage.script(*oxygen_script(say(ANSWER)))
-    chat = await Chat.open(await visit(phone=phone))
+    backend.script(*oxygen_script(say(ANSWER)))
+    chat = await Chat.open(await new_profile(phone=phone))
     await chat.ask_and_wait(QUESTION)
     await expect(chat.log).to_contain_text("An array a[1] stays as it is.")
     assert await _separated_chips(chat) == []
@@ -85,20 +85,22 @@ async def test_a_footnote_stays_with_its_word_and_its_punctuation_at_every_width
 OTHERWISE = "The name oxygen was coined in 1999 by Antoine Lavoisier [1]."
 
 
-async def test_a_passage_that_says_something_else_is_told_and_marked_as_such(stage: Stage, visit: Visit) -> None:
-    stage.script(*oxygen_script(say(f"{CLAIM} {OTHERWISE}")))
-    chat = await Chat.open(await visit())
+async def test_a_passage_that_says_something_else_is_told_and_marked_as_such(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    backend.script(*oxygen_script(say(f"{CLAIM} {OTHERWISE}")))
+    chat = await Chat.open(await new_profile())
     await chat.ask_and_wait(QUESTION)
     await chat.footnote(1, "not supported").click()
     note = chat.drawer.locator(".sources-verdict")
-    await expect(note).to_contain_text("The closest passage, marked below, says something else.")
+    await expect(note).to_contain_text("The closest passage, highlighted below, says something else.")
     await expect(note).not_to_contain_text("from the top")
     await expect(note.locator("strong")).to_have_text(["1999"])
     mark = chat.drawer.locator("mark")
     await expect(mark).to_contain_text("coined in 1777 by Antoine Lavoisier")
     await expect(mark).to_have_css("border-bottom-style", "dashed")
     await expect(mark.locator("strong")).to_have_text(["1777"])
-    # What is supported is marked as ever.
+    # Supported statements keep the usual mark.
     await chat.footnote(1, "supported").first.click()
     await expect(mark).to_have_css("border-bottom-style", "none")
     await expect(mark.locator("strong")).to_have_count(0)
@@ -119,21 +121,21 @@ SAID = (
 )
 
 
-async def test_markdown_that_was_read_is_shown_as_words(stage: Stage, visit: Visit) -> None:
-    desk = await stage.create_session(title="Guide")
-    await upload_files(stage.user, desk.session_id, ("guide.md", GUIDE.encode()))
-    stage.script(
+async def test_markdown_that_was_read_is_shown_as_words(backend: PageBackend, new_profile: NewProfile) -> None:
+    session = await backend.create_session(title="Guide")
+    await upload_files(backend.user, session.session_id, ("guide.md", GUIDE.encode()))
+    backend.script(
         reply(call("read_page", {"url": "footnote://files/guide.md"}, id="call_read"), stop("toolUse")),
         reply(say(SAID), stop()),
     )
-    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+    chat = await Chat.open(await new_profile(), f"/s/{session.session_id}")
     await chat.ask_and_wait("What does it say?")
     await chat.log.locator(".chat-footnote").first.hover()
     card = chat.page.get_by_role("tooltip")
     await expect(card).to_contain_text("Run make check before every commit; see the rules.")
     await chat.log.locator(".chat-footnote").last.click()
     await expect(chat.drawer.locator(".sources-verdict blockquote")).not_to_contain_text(re.compile(r"[`*\\]"))
-    text = chat.drawer.get_by_role("region", name="The text as it was read")
+    text = chat.drawer.get_by_role("region", name="Text as it was read")
     await expect(text.locator("p").nth(1)).to_have_text("Run make check before every commit; see the rules.")
     await expect(text.locator("p code")).to_have_text("make check")
     await expect(text.locator("pre")).to_contain_text("make page")

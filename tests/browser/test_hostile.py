@@ -1,16 +1,16 @@
-"""Everything that a model, a page of the web, a file or a name can say is only ever shown."""
+"""Text of a model, a web page, a file or a name is only shown, never executed."""
 
 import json
 
 from playwright.async_api import expect
 
-from browser.conftest import Visit
+from browser.backend import QUESTION, PageBackend
+from browser.conftest import NewProfile
 from browser.page import Chat
-from browser.stage import QUESTION, Stage
 from server.forms import upload_files
 from upstream import call, reply, say, stop, think
 from web.providers import Hit
-from web.replies import HTML, Reply
+from web.replies import HTML, PageReply
 
 BEACON = "https://evil.example/beacon"
 PAYLOADS = (
@@ -65,9 +65,11 @@ SUSPICIOUS = """() => [...document.querySelectorAll("*")].flatMap((element) => {
 })"""
 
 
-async def test_an_answer_full_of_traps_does_nothing_but_stand_there(stage: Stage, visit: Visit) -> None:
-    stage.script(reply(think(MARKDOWN), say(MARKDOWN), say(f"\n\n{SEEN}"), stop()))
-    chat = await Chat.open(await visit())
+async def test_an_answer_full_of_traps_does_nothing_but_stand_there(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    backend.script(reply(think(MARKDOWN), say(MARKDOWN), say(f"\n\n{SEEN}"), stop()))
+    chat = await Chat.open(await new_profile())
     await chat.ask_and_wait(MARKDOWN)
     await expect(chat.log).to_contain_text(SEEN)
     await _open_everything(chat)
@@ -78,11 +80,13 @@ async def test_an_answer_full_of_traps_does_nothing_but_stand_there(stage: Stage
     assert await chat.page.evaluate(SUSPICIOUS) == []
 
 
-async def test_an_answer_leads_neither_to_this_server_nor_to_a_host_behind_a_name(stage: Stage, visit: Visit) -> None:
-    own = ("/login?token=a", f"{stage.origin}/login?token=b", "#composer", "http://user:pw@example.org/")
+async def test_an_answer_leads_neither_to_this_server_nor_to_a_host_behind_a_name(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    own = ("/login?token=a", f"{backend.origin}/login?token=b", "#composer", "http://user:pw@example.org/")
     links = "\n\n".join(f"[the link {number}]({address})" for number, address in enumerate(own))
-    stage.script(reply(say(f"{links}\n\n<http://user:pw@example.org/> [outside](https://example.org/)."), stop()))
-    chat = await Chat.open(await visit())
+    backend.script(reply(say(f"{links}\n\n<http://user:pw@example.org/> [outside](https://example.org/)."), stop()))
+    chat = await Chat.open(await new_profile())
     await chat.ask_and_wait("Where to?")
     for number in range(len(own)):
         await expect(chat.log.get_by_text(f"the link {number}")).to_be_visible()
@@ -91,34 +95,36 @@ async def test_an_answer_leads_neither_to_this_server_nor_to_a_host_behind_a_nam
 
 
 async def test_an_answer_full_of_traps_that_streams_letter_by_letter_does_nothing_either(
-    stage: Stage, visit: Visit
+    backend: PageBackend, new_profile: NewProfile
 ) -> None:
     pieces = [MARKDOWN[at : at + 3] for at in range(0, len(MARKDOWN), 3)]
-    stage.script(reply(say(*pieces), say(f"\n\n{SEEN}"), stop()))
-    chat = await Chat.open(await visit())
+    backend.script(reply(say(*pieces), say(f"\n\n{SEEN}"), stop()))
+    chat = await Chat.open(await new_profile())
     await chat.ask_and_wait("Go on")
     await expect(chat.log).to_contain_text(SEEN)
     assert await chat.page.evaluate(SUSPICIOUS) == []
 
 
-async def test_sources_tool_results_titles_and_file_names_are_only_shown(stage: Stage, visit: Visit) -> None:
+async def test_sources_tool_results_titles_and_file_names_are_only_shown(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
     head = f"<!doctype html><title>{TITLE.replace('<', '&lt;')}</title>"
     page = f"{head}<body><article><h1>Traps</h1>{_paragraphs()}</article>"
-    url = stage.web.put("/trap", Reply(headers={"Content-Type": HTML}, body=page.encode()))
-    stage.search._hits = [Hit(TITLE, url, MARKDOWN)]
-    stage.script(
+    url = backend.web.put("/trap", PageReply(headers={"Content-Type": HTML}, body=page.encode()))
+    backend.search._hits = [Hit(TITLE, url, MARKDOWN)]
+    backend.script(
         reply(call("web_search", {"query": TITLE, "prompt": MARKDOWN}, id="c1"), stop("toolUse")),
         reply(say("The trap is set in 1777 by nobody [1]."), stop()),
         reply(call("write_file", {"file_path": f"/{NAME}", "content": MARKDOWN}, id="c2"), stop("toolUse")),
         reply(call("read_file", {"file_path": f"/{NAME}"}, id="c3"), stop("toolUse")),
         reply(say("The trap is set in 1777 by nobody [1]. ", SEEN), stop()),
     )
-    chat = await Chat.open(await visit())
+    chat = await Chat.open(await new_profile())
     await chat.ask_and_wait(QUESTION)
     await expect(chat.log).to_contain_text(SEEN)
     session_id = chat.page.url.rpartition("/")[2]
-    await stage.user.request("PATCH", f"/v2/sessions/{session_id}", {"title": TITLE})
-    await upload_files(stage.user, session_id, (f"{TITLE.replace('/', '')}.md", MARKDOWN.encode()))
+    await backend.user.request("PATCH", f"/v2/sessions/{session_id}", {"title": TITLE})
+    await upload_files(backend.user, session_id, (f"{TITLE.replace('/', '')}.md", MARKDOWN.encode()))
     await chat.page.reload()
     await expect(chat.log).to_contain_text(SEEN)
     await _open_everything(chat)
@@ -133,7 +139,9 @@ async def test_sources_tool_results_titles_and_file_names_are_only_shown(stage: 
     assert await chat.page.evaluate(SUSPICIOUS) == []
 
 
-async def test_a_web_page_among_the_files_runs_where_it_can_reach_nothing(stage: Stage, visit: Visit) -> None:
+async def test_a_web_page_among_the_files_runs_where_it_can_reach_nothing(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
     escape = """<script>
       const tell = (what) => document.body.append(` ${what}`);
       try { parent.document.title; tell("sees the page") } catch { tell("sees nothing") }
@@ -144,31 +152,33 @@ async def test_a_web_page_among_the_files_runs_where_it_can_reach_nothing(stage:
       open("https://evil.example/z");
       try { top.location = "https://evil.example/t" } catch {}
     </script>"""
-    desk = await stage.create_session(title="Traps")
-    await upload_files(stage.user, desk.session_id, ("trap.html", f"<!doctype html><body>I am here.{escape}".encode()))
-    visitor = await visit()
-    # The frame's own policy refuses, in its own words, what the file tries.
-    visitor.expected_problems += ["CSP: ", "Content Security Policy", "sandboxed", "Unsafe attempt", "Blocked opening"]
-    chat = await Chat.open(visitor, f"/s/{desk.session_id}")
+    session = await backend.create_session(title="Traps")
+    await upload_files(
+        backend.user, session.session_id, ("trap.html", f"<!doctype html><body>I am here.{escape}".encode())
+    )
+    profile = await new_profile()
+    # The frame's own policy logs what the file tries.
+    profile.expected_problems += ["CSP: ", "Content Security Policy", "sandboxed", "Unsafe attempt", "Blocked opening"]
+    chat = await Chat.open(profile, f"/s/{session.session_id}")
     await chat.open_files()
     await chat.open_file("trap.html")
     frame = chat.viewer.frame_locator("iframe").locator("body")
     await expect(frame).to_have_text("I am here.")
-    await chat.viewer.get_by_role("button", name="Run its scripts").click()
+    await chat.viewer.get_by_role("button", name="Run scripts").click()
     await expect(frame).to_contain_text("sees nothing")
     await expect(frame).to_contain_text("has none")
     await expect(frame).to_contain_text("could not ask")
-    assert chat.page.url.startswith(stage.origin)
-    assert len(visitor.context.pages) == 1
+    assert chat.page.url.startswith(backend.origin)
+    assert len(profile.context.pages) == 1
 
 
 def _paragraphs() -> str:
-    told = json.dumps(MARKDOWN)[1:-1].replace("<", "&lt;")
-    return "".join(f"<p>The trap is set in 1777 by nobody. {told}</p>" for _ in range(3))
+    escaped = json.dumps(MARKDOWN)[1:-1].replace("<", "&lt;")
+    return "".join(f"<p>The trap is set in 1777 by nobody. {escaped}</p>" for _ in range(3))
 
 
 async def _open_everything(chat: Chat) -> None:
-    """Every part that can be folded out."""
+    """Opens every collapsible part."""
     await chat.page.evaluate("() => { for (const one of document.querySelectorAll('details')) one.open = true }")
     closed = chat.log.locator("[aria-expanded=false]:not([aria-haspopup])")
     for _ in range(await closed.count()):

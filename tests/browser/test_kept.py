@@ -1,19 +1,21 @@
-"""What this browser remembers: drafts, theme, language, the width of the panel."""
+"""What the browser stores: drafts, theme, language, the width of the panel."""
 
 import re
 
 from playwright.async_api import expect
 
-from browser.conftest import Visit
+from browser.backend import PageBackend
+from browser.conftest import NewProfile
 from browser.page import Chat
-from browser.stage import Stage
 from upstream import reply, say, stop
 
 
-async def test_a_draft_is_kept_over_a_reload_and_for_each_conversation(stage: Stage, visit: Visit) -> None:
-    stage.script(reply(say("Hello."), stop()))
-    visitor = await visit()
-    chat = await Chat.open(visitor)
+async def test_a_draft_is_kept_over_a_reload_and_for_each_conversation(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    backend.script(reply(say("Hello."), stop()))
+    profile = await new_profile()
+    chat = await Chat.open(profile)
     await chat.ask_and_wait("Hello?")
     await chat.composer.fill("half of a second question")
     await chat.page.reload()
@@ -27,9 +29,11 @@ async def test_a_draft_is_kept_over_a_reload_and_for_each_conversation(stage: St
     await expect(chat.composer).to_have_value("another beginning")
 
 
-async def test_the_theme_is_kept_and_follows_the_system_until_one_is_chosen(stage: Stage, visit: Visit) -> None:
-    visitor = await visit(color_scheme="dark")
-    chat = await Chat.open(visitor)
+async def test_the_theme_is_kept_and_follows_the_system_until_one_is_chosen(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    profile = await new_profile(color_scheme="dark")
+    chat = await Chat.open(profile)
     assert await _is_dark(chat)
     await chat.open_settings()
     await chat.set("Light")
@@ -39,8 +43,8 @@ async def test_the_theme_is_kept_and_follows_the_system_until_one_is_chosen(stag
     assert not await _is_dark(chat)
 
 
-async def test_the_language_is_kept_and_at_once_another_one(stage: Stage, visit: Visit) -> None:
-    chat = await Chat.open(await visit())
+async def test_the_language_is_kept_and_at_once_another_one(backend: PageBackend, new_profile: NewProfile) -> None:
+    chat = await Chat.open(await new_profile())
     await chat.open_settings()
     await chat.set("Tiếng Việt")
     await expect(chat.page.locator("html")).to_have_attribute("lang", "vi")
@@ -50,12 +54,12 @@ async def test_the_language_is_kept_and_at_once_another_one(stage: Stage, visit:
 
 
 async def test_the_panel_is_resized_by_keyboard_and_mouse_within_its_bounds_and_stays_so(
-    stage: Stage, visit: Visit
+    backend: PageBackend, new_profile: NewProfile
 ) -> None:
-    desk = await stage.create_session(title="Nothing yet")
-    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+    session = await backend.create_session(title="Nothing yet")
+    chat = await Chat.open(await new_profile(), f"/s/{session.session_id}")
     await chat.open_files()
-    edge = chat.page.get_by_role("separator", name="Width of the panel")
+    edge = chat.page.get_by_role("separator", name="Panel width")
     await edge.focus()
     await edge.press("End")
     await expect(edge).to_have_attribute("aria-valuenow", "600")
@@ -75,16 +79,18 @@ async def test_the_panel_is_resized_by_keyboard_and_mouse_within_its_bounds_and_
     await chat.page.mouse.move(x - 130, y, steps=4)
     await chat.page.mouse.up()
     assert abs(await _width(chat) - 450) <= 2
-    kept = await _width(chat)
+    width = await _width(chat)
     await chat.page.mouse.move(x, y, steps=3)
-    assert await _width(chat) == kept
+    assert await _width(chat) == width
     await chat.page.reload()
     await expect(chat.drawer).to_be_visible()
-    assert await _width(chat) == kept
+    assert await _width(chat) == width
 
 
-async def test_the_list_of_conversations_can_be_put_away_and_stays_so(stage: Stage, visit: Visit) -> None:
-    chat = await Chat.open(await visit())
+async def test_the_list_of_conversations_can_be_put_away_and_stays_so(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    chat = await Chat.open(await new_profile())
     await expect(chat.sidebar).to_be_visible()
     await chat.page.get_by_role("button", name="Conversations", exact=True).click()
     await expect(chat.sidebar).to_have_count(0)

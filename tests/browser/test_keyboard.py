@@ -1,10 +1,10 @@
-"""Everything without a mouse."""
+"""Everything can be done by keyboard."""
 
 from playwright.async_api import expect
 
-from browser.conftest import Visit
+from browser.backend import QUESTION, PageBackend, oxygen_script
+from browser.conftest import NewProfile
 from browser.page import Chat
-from browser.stage import QUESTION, Stage, oxygen_script
 
 FOCUSED = """() => {
   const one = document.activeElement;
@@ -12,9 +12,11 @@ FOCUSED = """() => {
 }"""
 
 
-async def test_a_whole_turn_by_keyboard_from_the_question_to_the_passage_and_back(stage: Stage, visit: Visit) -> None:
-    stage.script(*oxygen_script())
-    chat = await Chat.open(await visit())
+async def test_a_whole_turn_by_keyboard_from_the_question_to_the_passage_and_back(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    backend.script(*oxygen_script())
+    chat = await Chat.open(await new_profile())
     await expect(chat.composer).to_be_visible()
     keys = chat.page.keyboard
     await chat.press("/")
@@ -36,9 +38,9 @@ async def test_a_whole_turn_by_keyboard_from_the_question_to_the_passage_and_bac
 
 
 async def test_a_new_line_is_written_with_shift_and_nothing_is_sent_while_a_word_is_composed(
-    stage: Stage, visit: Visit
+    backend: PageBackend, new_profile: NewProfile
 ) -> None:
-    chat = await Chat.open(await visit())
+    chat = await Chat.open(await new_profile())
     await chat.composer.focus()
     keys = chat.page.keyboard
     await keys.type("one")
@@ -50,12 +52,12 @@ async def test_a_new_line_is_written_with_shift_and_nothing_is_sent_while_a_word
         " { key: 'Enter', isComposing: true, keyCode: 229, bubbles: true, cancelable: true }))"
     )
     await expect(chat.composer).to_have_value("one\ntwo")
-    assert stage.upstream.requests == []
+    assert backend.upstream.requests == []
 
 
-async def test_the_shortcuts_do_what_their_list_says(stage: Stage, visit: Visit) -> None:
-    desk = await stage.create_session(title="A session")
-    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+async def test_the_shortcuts_do_what_their_list_says(backend: PageBackend, new_profile: NewProfile) -> None:
+    session = await backend.create_session(title="A session")
+    chat = await Chat.open(await new_profile(), f"/s/{session.session_id}")
     await expect(chat.composer).to_be_visible()
     await chat.press("?")
     await expect(chat.page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
@@ -75,13 +77,13 @@ async def test_the_shortcuts_do_what_their_list_says(stage: Stage, visit: Visit)
     await expect(chat.page.get_by_role("dialog")).to_have_count(0)
     await chat.press("Control+Shift+O")
     await expect(chat.composer).to_be_focused()
-    assert chat.page.url == f"{stage.origin}/"
+    assert chat.page.url == f"{backend.origin}/"
 
 
-async def test_menus_are_walked_with_the_arrow_keys(stage: Stage, visit: Visit) -> None:
-    desk = await stage.create_session(title="A session")
-    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
-    opener = chat.button("More about this conversation")
+async def test_menus_are_walked_with_the_arrow_keys(backend: PageBackend, new_profile: NewProfile) -> None:
+    session = await backend.create_session(title="A session")
+    chat = await Chat.open(await new_profile(), f"/s/{session.session_id}")
+    opener = chat.button("More options for this conversation")
     await opener.focus()
     await chat.page.keyboard.press("Enter")
     items = chat.page.get_by_role("menuitem")
@@ -93,8 +95,8 @@ async def test_menus_are_walked_with_the_arrow_keys(stage: Stage, visit: Visit) 
     await expect(opener).to_be_focused()
 
 
-async def test_the_first_stop_leads_to_the_question_field(stage: Stage, visit: Visit) -> None:
-    chat = await Chat.open(await visit())
+async def test_the_first_stop_leads_to_the_question_field(backend: PageBackend, new_profile: NewProfile) -> None:
+    chat = await Chat.open(await new_profile())
     await expect(chat.composer).to_be_visible()
     skip = chat.page.get_by_role("link", name="Skip to the question field")
     assert await chat.page.locator("a, button, input, textarea").first.inner_text() == await skip.inner_text()

@@ -1,13 +1,13 @@
-"""Vietnamese and Chinese throughout, and text that runs from right to left."""
+"""The page in Vietnamese and Chinese, and texts written from right to left."""
 
 import re
 
 import pytest
 from playwright.async_api import expect
 
-from browser.conftest import Visit
+from browser.backend import QUESTION, PageBackend, oxygen_script
+from browser.conftest import NewProfile
 from browser.page import Chat
-from browser.stage import QUESTION, Stage, oxygen_script
 from upstream import reply, say, stop
 
 ENGLISH = re.compile(
@@ -25,11 +25,11 @@ NAMES = """() => [...document.querySelectorAll(
 
 @pytest.mark.parametrize(("locale", "tag", "search"), [("vi-VN", "vi", "Tìm"), ("zh-CN", "zh-Hans", "搜索")])
 async def test_the_page_speaks_the_language_of_the_browser(
-    stage: Stage, visit: Visit, locale: str, tag: str, search: str
+    backend: PageBackend, new_profile: NewProfile, locale: str, tag: str, search: str
 ) -> None:
-    stage.script(*oxygen_script())
-    visitor = await visit(locale=locale)
-    chat = Chat(await visitor.open_tab())
+    backend.script(*oxygen_script())
+    profile = await new_profile(locale=locale)
+    chat = Chat(await profile.open_tab())
     await expect(chat.page.locator("html")).to_have_attribute("lang", tag)
     field = chat.page.locator("[data-reach=composer]")
     await expect(field).to_be_visible()
@@ -46,18 +46,22 @@ async def test_the_page_speaks_the_language_of_the_browser(
         assert _english(await chat.page.evaluate(NAMES)) == [], shortcut
 
 
-async def test_arabic_and_hebrew_run_from_right_to_left_and_english_does_not(stage: Stage, visit: Visit) -> None:
-    stage.script(reply(say("العاصمة هي هانوي.\n\nThe capital is Hanoi.\n\n- ראשון\n- first"), stop()))
-    chat = await Chat.open(await visit())
+async def test_arabic_and_hebrew_run_from_right_to_left_and_english_does_not(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    backend.script(reply(say("العاصمة هي هانوي.\n\nThe capital is Hanoi.\n\n- ראשון\n- first"), stop()))
+    chat = await Chat.open(await new_profile())
     await chat.ask_and_wait("ما هي عاصمة فيتنام؟")
     assert await _direction(chat, "ما هي عاصمة فيتنام؟") == "rtl"
     assert await _direction(chat, "العاصمة هي هانوي.") == "rtl"
     assert await _direction(chat, "The capital is Hanoi.") == "ltr"
 
 
-async def test_vietnamese_and_chinese_text_is_set_in_fonts_that_have_it(stage: Stage, visit: Visit) -> None:
-    stage.script(reply(say("Thủ đô là Hà Nội. **首都（河内）**后"), stop()))
-    chat = await Chat.open(await visit())
+async def test_vietnamese_and_chinese_text_is_set_in_fonts_that_have_it(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    backend.script(reply(say("Thủ đô là Hà Nội. **首都（河内）**后"), stop()))
+    chat = await Chat.open(await new_profile())
     await chat.ask_and_wait("Thủ đô của Việt Nam ở đâu? 越南的首都在哪里？")
     await expect(chat.log.locator("strong")).to_have_text("首都（河内）")
 

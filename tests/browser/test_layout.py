@@ -1,13 +1,13 @@
-"""Where things stand: nothing is cut, squeezed or pushed aside, at the widths that people have."""
+"""Layout: nothing is cut, squeezed or pushed aside, at common widths."""
 
 import re
 
 from playwright.async_api import expect
 
-from browser.conftest import Visit
+from browser.backend import QUESTION, PageBackend, oxygen_script
+from browser.conftest import NewProfile
 from browser.page import Chat
 from browser.samples import FILES
-from browser.stage import QUESTION, Stage, oxygen_script
 from server.forms import upload_files
 from upstream import call, reply, say, stop
 
@@ -19,7 +19,7 @@ TEXT_LEFT = """(element) => {
   const { left } = element.getBoundingClientRect();
   return Math.round(Math.max(left, range.getBoundingClientRect().left));
 }"""
-# The browser of the tests hides its scrollbars; those of most desktops take room.
+# Chromium hides its scrollbars in these tests; on most desktops they take room.
 WIDE_SCROLLBARS = """() => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync("::-webkit-scrollbar { inline-size: 15px; block-size: 15px; }");
@@ -28,24 +28,26 @@ WIDE_SCROLLBARS = """() => {
 PAGE_SCROLLS = "() => document.documentElement.scrollHeight > innerHeight || document.body.scrollHeight > innerHeight"
 
 
-async def test_a_pdf_in_the_viewer_makes_the_page_itself_no_longer(stage: Stage, visit: Visit) -> None:
-    desk = await stage.create_session(title="Bridges")
-    await upload_files(stage.user, desk.session_id, ("bridges.pdf", FILES["bridges.pdf"]))
-    chat = await Chat.open(await visit(), f"/s/{desk.session_id}")
+async def test_a_pdf_in_the_viewer_makes_the_page_itself_no_longer(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    session = await backend.create_session(title="Bridges")
+    await upload_files(backend.user, session.session_id, ("bridges.pdf", FILES["bridges.pdf"]))
+    chat = await Chat.open(await new_profile(), f"/s/{session.session_id}")
     await chat.open_files()
     await chat.open_file("bridges.pdf")
-    # pdf.js measures text on a canvas of its own as soon as it draws the text of a page.
+    # pdf.js measures text on an invisible canvas when it draws a page.
     await expect(chat.viewer).to_contain_text("Chazelet")
     await expect(chat.page.locator("body > canvas")).not_to_have_count(0)
     assert not await chat.page.evaluate(PAGE_SCROLLS)
 
 
-async def test_the_reason_of_a_failed_call_is_told_in_whole(stage: Stage, visit: Visit) -> None:
-    stage.script(
+async def test_the_reason_of_a_failed_call_is_told_in_whole(backend: PageBackend, new_profile: NewProfile) -> None:
+    backend.script(
         reply(call("read_file", {"limit": "many"}, id="call_read"), stop("toolUse")),
         reply(say("It did not work."), stop()),
     )
-    chat = await Chat.open(await visit())
+    chat = await Chat.open(await new_profile())
     await chat.ask_and_wait("Read it")
     problem = chat.log.locator(".chat-tool-problem")
     await expect(problem).to_contain_text("file_path")
@@ -54,10 +56,10 @@ async def test_the_reason_of_a_failed_call_is_told_in_whole(stage: Stage, visit:
 
 
 async def test_the_panel_lies_over_the_conversation_where_there_is_no_room_beside_it(
-    stage: Stage, visit: Visit
+    backend: PageBackend, new_profile: NewProfile
 ) -> None:
-    stage.script(*oxygen_script())
-    chat = await Chat.open(await visit(viewport={"width": 768, "height": 1024}))
+    backend.script(*oxygen_script())
+    chat = await Chat.open(await new_profile(viewport={"width": 768, "height": 1024}))
     await chat.ask_and_wait(QUESTION)
     before = await chat.log.evaluate(BOX)
     await chat.footnote(1, "supported").first.click()
@@ -68,12 +70,14 @@ async def test_the_panel_lies_over_the_conversation_where_there_is_no_room_besid
     await expect(chat.drawer).to_have_count(0)
     await chat.page.set_viewport_size({"width": 1000, "height": 800})
     await chat.footnote(1, "supported").first.click()
-    drawer, log = await chat.drawer.evaluate(BOX), await chat.log.evaluate(BOX)
-    assert log[1] <= drawer[0] + 1, "from here on it stands beside it"
+    panel_box, log = await chat.drawer.evaluate(BOX), await chat.log.evaluate(BOX)
+    assert log[1] <= panel_box[0] + 1, "from here on it stands beside it"
 
 
-async def test_what_is_welcomed_with_and_the_question_field_have_the_same_middle(stage: Stage, visit: Visit) -> None:
-    chat = await Chat.open(await visit(viewport={"width": 1366, "height": 420}))
+async def test_what_is_welcomed_with_and_the_question_field_have_the_same_middle(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    chat = await Chat.open(await new_profile(viewport={"width": 1366, "height": 420}))
     await expect(chat.composer).to_be_visible()
     welcome = chat.page.locator(".welcome")
     assert await welcome.evaluate("(room) => room.scrollHeight > room.clientHeight")
@@ -84,20 +88,20 @@ async def test_what_is_welcomed_with_and_the_question_field_have_the_same_middle
     assert abs((inner[0] + inner[1]) - (field[0] + field[1])) <= 1
 
 
-async def test_titles_of_every_direction_begin_at_the_same_side(stage: Stage, visit: Visit) -> None:
-    desks = [await stage.create_session(title=title) for title in ("Battery recycling", ARABIC, f"{ARABIC} " * 5)]
-    chat = await Chat.open(await visit(), f"/s/{desks[0].session_id}")
+async def test_titles_of_every_direction_begin_at_the_same_side(backend: PageBackend, new_profile: NewProfile) -> None:
+    sessions = [await backend.create_session(title=title) for title in ("Battery recycling", ARABIC, f"{ARABIC} " * 5)]
+    chat = await Chat.open(await new_profile(), f"/s/{sessions[0].session_id}")
     heading = chat.page.locator(".app-title")
     await expect(heading).to_contain_text("Battery recycling")
     names = chat.sidebar.locator(".sessions-name")
     await expect(names).to_have_count(3)
     assert len({await name.evaluate(TEXT_LEFT) for name in await names.all()}) == 1
-    wanted = await heading.evaluate(TEXT_LEFT)
-    for desk in desks[1:]:
-        await chat.page.goto(f"{stage.origin}/s/{desk.session_id}")
+    expected = await heading.evaluate(TEXT_LEFT)
+    for session in sessions[1:]:
+        await chat.page.goto(f"{backend.origin}/s/{session.session_id}")
         await expect(heading).to_contain_text(ARABIC)
-        assert await heading.evaluate(TEXT_LEFT) == wanted
-    # Of a title that is cut, the beginning is what stays: in Arabic its right end.
+        assert await heading.evaluate(TEXT_LEFT) == expected
+    # A truncated title keeps its beginning, which in Arabic is its right end.
     cut = await heading.locator("span").evaluate("(title) => [title.scrollWidth > title.clientWidth, title.scrollLeft]")
     assert cut == [True, 0]
 
@@ -121,9 +125,9 @@ LINES = """(cell) => {
 }"""
 
 
-async def test_a_wide_table_is_scrolled_and_not_squeezed(stage: Stage, visit: Visit) -> None:
-    stage.script(reply(say(f"{WIDE}\n\n| a | b |\n|---|---|\n| 1 | short words only |\n"), stop()))
-    chat = await Chat.open(await visit())
+async def test_a_wide_table_is_scrolled_and_not_squeezed(backend: PageBackend, new_profile: NewProfile) -> None:
+    backend.script(reply(say(f"{WIDE}\n\n| a | b |\n|---|---|\n| 1 | short words only |\n"), stop()))
+    chat = await Chat.open(await new_profile())
     await chat.ask_and_wait("A table")
     table, small = chat.log.locator(".md-table").first, chat.log.locator(".md-table").nth(1)
     first = table.locator("tbody tr").first.locator("td").first

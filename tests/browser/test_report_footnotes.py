@@ -1,4 +1,4 @@
-"""The footnotes of a report are those of an answer: with a verdict, a passage, and the way back to the report."""
+"""The footnotes of a report work like those of an answer: a verdict, a passage, and a way back to the report."""
 
 import re
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest_asyncio
 from playwright.async_api import Locator, expect
 
-from browser.conftest import Visit
+from browser.backend import SEARCH, PageBackend
+from browser.conftest import NewProfile
 from browser.page import Chat
-from browser.stage import SEARCH, Stage
-from cli.searching import article
+from cli.small_web import article
 from server.forms import upload_files
 from upstream import call, reply, say, stop
 
@@ -26,29 +26,31 @@ REPORT = (
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def asked(stage: Stage) -> str:
-    """A session with a report; its answer cites another sentence of the page than the report does first."""
-    stage.web.put("/en/Oxygen", article("Regulation on batteries", LITHIUM, NICKEL, COBALT))
-    stage.script(
+async def session_id(backend: PageBackend) -> str:
+    """A session with a report; the answer cites another sentence of the page than the first footnote of the report."""
+    backend.web.put("/en/Oxygen", article("Regulation on batteries", LITHIUM, NICKEL, COBALT))
+    backend.script(
         reply(call("web_search", SEARCH, id="call_search"), stop("toolUse")),
         reply(say(f"{LITHIUM} [1]"), stop()),
         reply(call("write_file", {"file_path": "/batteries.md", "content": REPORT}, id="call_write"), stop("toolUse")),
         reply(say(f"I wrote a report. {LITHIUM[:-1]} [1]."), stop()),
     )
-    session_id = await stage.user.create_session(title="Batteries")
-    await stage.user.ask_for_events(session_id, "What does the law ask for?")
+    session_id = await backend.user.create_session(title="Batteries")
+    await backend.user.ask_for_events(session_id, "What does the law ask for?")
     return session_id
 
 
 async def _open_report(chat: Chat) -> tuple[Locator, Locator]:
-    """The report, and its passage beside it."""
+    """The report, and the passage beside it."""
     await chat.log.locator(".chat-file-open").click()
     await expect(chat.viewer.get_by_role("heading", name="Batteries", exact=True)).to_be_visible()
     return chat.viewer, chat.viewer.get_by_role("complementary", name="Passage")
 
 
-async def test_a_footnote_of_a_report_opens_its_own_passage_beside_the_report(asked: str, visit: Visit) -> None:
-    chat = await Chat.open(await visit(), f"/s/{asked}")
+async def test_a_footnote_of_a_report_opens_its_own_passage_beside_the_report(
+    session_id: str, new_profile: NewProfile
+) -> None:
+    chat = await Chat.open(await new_profile(), f"/s/{session_id}")
     viewer, passage = await _open_report(chat)
     chips = viewer.get_by_role("button", name="Footnote 1, supported")
     await expect(chips).to_have_count(2)
@@ -72,12 +74,18 @@ async def test_a_footnote_of_a_report_opens_its_own_passage_beside_the_report(as
     await chat.page.go_back()
     await expect(passage).to_have_count(0)
     await expect(viewer).to_be_visible()
+    # The footnote has the focus again, so that its card opens; it takes the first Escape.
+    await expect(card).to_be_visible()
+    await chat.page.keyboard.press("Escape")
+    await expect(card).to_have_count(0)
     await chat.page.keyboard.press("Escape")
     await expect(viewer).to_have_count(0)
 
 
-async def test_on_a_phone_the_passage_covers_the_report_and_goes_back_to_it(asked: str, visit: Visit) -> None:
-    chat = await Chat.open(await visit(phone=True), f"/s/{asked}")
+async def test_on_a_phone_the_passage_covers_the_report_and_goes_back_to_it(
+    session_id: str, new_profile: NewProfile
+) -> None:
+    chat = await Chat.open(await new_profile(phone=True), f"/s/{session_id}")
     viewer, passage = await _open_report(chat)
     chip = viewer.get_by_role("button", name="Footnote 1, supported").first
     await chip.tap()
@@ -90,22 +98,22 @@ async def test_on_a_phone_the_passage_covers_the_report_and_goes_back_to_it(aske
 
 
 async def test_a_report_that_comes_back_as_pdf_keeps_its_numbers_apart_from_its_footnotes(
-    stage: Stage, asked: str, visit: Visit
+    backend: PageBackend, session_id: str, new_profile: NewProfile
 ) -> None:
-    chat = await Chat.open(await visit(), f"/s/{asked}")
+    chat = await Chat.open(await new_profile(), f"/s/{session_id}")
     await _open_report(chat)
     async with chat.page.expect_download() as coming:
         await chat.export("PDF")
     exported = Path(await (await coming.value).path())
-    desk = await stage.create_session(title="Sent on")
-    await upload_files(stage.user, desk.session_id, ("batteries.pdf", exported.read_bytes()))
-    stage.script(
+    session = await backend.create_session(title="Sent on")
+    await upload_files(backend.user, session.session_id, ("batteries.pdf", exported.read_bytes()))
+    backend.script(
         reply(call("read_page", {"url": "footnote://files/batteries.pdf"}, id="call_read"), stop("toolUse")),
         reply(say(f"{LITHIUM[:-1]} [1]."), stop()),
     )
-    await chat.page.goto(f"{stage.origin}/s/{desk.session_id}")
+    await chat.page.goto(f"{backend.origin}/s/{session.session_id}")
     await chat.ask_and_wait("What does it say?")
     await chat.footnote(1, "supported").click()
-    text = chat.drawer.get_by_role("region", name="The text as it was read")
+    text = chat.drawer.get_by_role("region", name="Text as it was read")
     await expect(text.locator("mark").first).to_contain_text("31 December 2027¹")
     await expect(text).not_to_contain_text("20271")

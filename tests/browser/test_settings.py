@@ -1,15 +1,15 @@
-"""Settings: tokens, users, bundles of others, and who is told how to add a model."""
+"""Settings: tokens, users, imported bundles, and the hint on how to add a model."""
 
 import re
 
 from playwright.async_api import Browser, Locator, expect
 
-from browser.conftest import Visit
+from browser.backend import QUESTION, PageBackend, oxygen_script
+from browser.browser_profile import open_profile
+from browser.conftest import NewProfile
 from browser.page import Chat
-from browser.stage import QUESTION, Stage, oxygen_script
-from browser.visitor import open_visitor
 
-# As the dialog has to be where it is larger than the window: it does not scroll, its body does.
+# The scrolling of a dialog higher than the window: its body scrolls, the dialog does not.
 SCROLLS = "(dialog) => dialog.scrollHeight > dialog.clientHeight"
 PASSWORD = "a long password"
 
@@ -19,16 +19,18 @@ async def _section(chat: Chat, name: str) -> Locator:
     return chat.viewer.get_by_role("region", name=name)
 
 
-async def test_a_new_token_is_in_sight_and_under_the_keyboard(stage: Stage, visit: Visit) -> None:
-    visitor = await visit()
-    await visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    chat = await Chat.open(visitor)
+async def test_a_new_token_is_in_sight_and_under_the_keyboard(backend: PageBackend, new_profile: NewProfile) -> None:
+    profile = await new_profile()
+    await profile.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    chat = await Chat.open(profile)
     tokens = await _section(chat, "API tokens")
     for number in range(3):
-        await expect(tokens.get_by_role("textbox")).to_have_value("")  # it is emptied a moment after the token is shown
+        await expect(tokens.get_by_role("textbox")).to_have_value(
+            ""
+        )  # the field is cleared shortly after the token is shown
         await tokens.get_by_role("textbox").fill(f"script {number}")
         await tokens.get_by_role("button", name="Create token").click()
-        await expect(tokens).to_contain_text(f"The token “script {number}”")
+        await expect(tokens).to_contain_text(f"Your token “script {number}”")
         assert not await chat.viewer.evaluate(SCROLLS)
         copy = tokens.get_by_role("button", name="Copy", exact=True)
         await expect(copy).to_be_focused()
@@ -41,9 +43,9 @@ async def test_a_new_token_is_in_sight_and_under_the_keyboard(stage: Stage, visi
 
 
 async def test_an_admin_adds_changes_and_removes_users_in_the_page(
-    browser: Browser, stage: Stage, visit: Visit
+    browser: Browser, backend: PageBackend, new_profile: NewProfile
 ) -> None:
-    chat = await Chat.open(await visit())
+    chat = await Chat.open(await new_profile())
     users = await _section(chat, "Users")
     row = users.get_by_role("listitem").filter(has_text="ada")
     await expect(users.get_by_role("listitem")).to_have_count(1)
@@ -54,13 +56,13 @@ async def test_an_admin_adds_changes_and_removes_users_in_the_page(
     await users.get_by_role("textbox", name="Name").fill("Ada")
     await users.get_by_label("Password (8+ characters)").fill(PASSWORD)
     await users.get_by_role("button", name="Add user").click()
-    await expect(users.get_by_role("alert")).to_contain_text("There is a user Ada already")
+    await expect(users.get_by_role("alert")).to_contain_text(re.compile(r"There is (already )?a user Ada"))
 
-    async with open_visitor(browser, stage.origin) as visitor:
-        theirs = await Chat.open(visitor)
+    async with open_profile(browser, backend.origin) as profile:
+        theirs = await Chat.open(profile)
         await theirs.log_in("ada", PASSWORD)
         models = await _section(theirs, "Models")
-        await expect(models).to_contain_text("Answers now")
+        await expect(models).to_contain_text("Current model")
         await expect(models).not_to_contain_text(re.compile("start it again|API_KEY"))
         await expect(theirs.viewer.get_by_role("region", name="Users")).to_have_count(0)
 
@@ -70,14 +72,14 @@ async def test_an_admin_adds_changes_and_removes_users_in_the_page(
         await expect(field).to_be_focused()
         await field.fill("another password")
         await field.press("Enter")
-        await expect(users.get_by_role("status")).to_contain_text("The password of ada was set.")
+        await expect(users.get_by_role("status")).to_contain_text("Password set for ada.")
         await theirs.page.reload()
         await theirs.log_in("ada", "another password")
         await expect(theirs.composer).to_be_visible()
 
         await chat.choose(actions, "Make admin")
         await expect(row).to_contain_text("admin")
-        await chat.choose(actions, "Make plain user")
+        await chat.choose(actions, "Make regular user")
         await expect(row).not_to_contain_text("admin")
         await chat.choose(actions, "Disable")
         await expect(row).to_contain_text("disabled")
@@ -86,15 +88,15 @@ async def test_an_admin_adds_changes_and_removes_users_in_the_page(
         await chat.choose(actions, "Remove")
         await row.get_by_role("button", name="Remove", exact=True).click()
         await expect(row).to_have_count(0)
-    assert [one["name"] for one in (await stage.user.request("GET", "/v2/users")).json["users"]] == ["local"]
+    assert [one["name"] for one in (await backend.user.request("GET", "/v2/users")).json["users"]] == ["local"]
 
 
-async def test_an_imported_bundle_says_what_was_verified(stage: Stage, visit: Visit) -> None:
-    stage.script(*oxygen_script())
-    desk = await stage.create_session()
-    await stage.user.ask_for_events(desk.session_id, QUESTION)
-    bundle = (await stage.user.request("GET", f"/v2/sessions/{desk.session_id}/export")).body
-    chat = await Chat.open(await visit())
+async def test_an_imported_bundle_says_what_was_verified(backend: PageBackend, new_profile: NewProfile) -> None:
+    backend.script(*oxygen_script())
+    session = await backend.create_session()
+    await backend.user.ask_for_events(session.session_id, QUESTION)
+    bundle = (await backend.user.request("GET", f"/v2/sessions/{session.session_id}/export")).body
+    chat = await Chat.open(await new_profile())
     data = await _section(chat, "Data and server")
     async with chat.page.expect_file_chooser() as choosing:
         await data.get_by_role("button", name="Choose file").click()
@@ -102,11 +104,9 @@ async def test_an_imported_bundle_says_what_was_verified(stage: Stage, visit: Vi
     await (await choosing.value).set_files([file])
     notice = chat.page.locator(".app-toast")
     await expect(notice).to_contain_text(f"Imported and verified: “{QUESTION}”.")
-    await expect(notice).to_contain_text(
-        re.compile(r"\d+ hashes and \d+ quotations hold\. \d+ verdicts were made again")
-    )
+    await expect(notice).to_contain_text(re.compile(r"\d+ hashes and \d+ quotes verified\. \d+ verdicts rechecked"))
     await expect(chat.page).to_have_url(re.compile("/s/"))
-    # It is read in its own time.
+    # The file is read asynchronously.
     await chat.page.clock.install()
     await chat.page.clock.fast_forward(60_000)
     await expect(notice).to_be_visible()

@@ -1,13 +1,13 @@
-"""When something was said, and which turn made which file."""
+"""The times of messages, and the turn that wrote a file."""
 
 import re
 
 import pytest
 from playwright.async_api import Locator, expect
 
-from browser.conftest import Visit
+from browser.backend import PageBackend
+from browser.conftest import NewProfile
 from browser.page import Chat
-from browser.stage import Stage
 from upstream import call, reply, say, stop
 
 WRITE = {"file_path": "/report.md", "content": "One."}
@@ -26,37 +26,39 @@ async def _is_seen(moment: Locator) -> None:
 
 @pytest.mark.parametrize("language", list(MOMENTS))
 async def test_question_and_answer_have_their_time_under_the_pointer_in_the_language_of_the_page(
-    stage: Stage, visit: Visit, language: str
+    backend: PageBackend, new_profile: NewProfile, language: str
 ) -> None:
-    stage.script(reply(say("Hello."), stop()))
-    chat = await Chat.open(await visit())
+    backend.script(reply(say("Hello."), stop()))
+    chat = await Chat.open(await new_profile())
     await chat.ask_and_wait("Hello?")
-    moments = chat.log.locator("time")
-    await expect(moments).to_have_count(2)
+    breakpoints = chat.log.locator("time")
+    await expect(breakpoints).to_have_count(2)
     await chat.composer.hover()
-    for moment, message in ((moments.first, ".chat-question"), (moments.last, ".chat-answer")):
+    for moment, message in ((breakpoints.first, ".chat-question"), (breakpoints.last, ".chat-answer")):
         await expect(moment).to_have_css("opacity", "0")
         await expect(moment).to_have_text(MOMENTS["English"])
         await chat.log.locator(message).hover()
         await _is_seen(moment)
-    said = await chat.conversation_text()
+    text = await chat.conversation_text()
     await chat.page.reload()
-    await chat.expect_conversation(said)
+    await chat.expect_conversation(text)
     if language != "English":
         await chat.open_settings()
         await chat.set(language)
-        await expect(moments.first).to_have_text(MOMENTS[language])
-        await expect(moments.last).to_have_text(MOMENTS[language])
+        await expect(breakpoints.first).to_have_text(MOMENTS[language])
+        await expect(breakpoints.last).to_have_text(MOMENTS[language])
 
 
-async def test_files_stand_under_the_question_of_the_turn_that_made_them(stage: Stage, visit: Visit) -> None:
-    stage.script(
+async def test_files_stand_under_the_question_of_the_turn_that_made_them(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    backend.script(
         reply(call("write_file", WRITE), stop("toolUse")),
         reply(say("Written."), stop()),
         reply(call("edit_file", EDIT), call("write_file", OTHER), stop("toolUse")),
         reply(say("Changed, and a table."), stop()),
     )
-    chat = await Chat.open(await visit())
+    chat = await Chat.open(await new_profile())
     await chat.ask_and_wait("Write a report")
     await chat.ask_and_wait("Change it, and add a table")
     await chat.open_files()

@@ -1,4 +1,4 @@
-"""Waiting for what comes in its own time."""
+"""Waiting for a state, and requests that a test holds back."""
 
 import asyncio
 import time
@@ -7,21 +7,21 @@ from typing import TypeVar
 
 from playwright.async_api import Route
 
-from browser.visitor import TIMEOUT_SECONDS
+from browser.browser_profile import TIMEOUT_SECONDS
 
 T = TypeVar("T")
 
 
 async def wait_until(read: Callable[[], Awaitable[T]], condition: Callable[[T], bool]) -> T:
-    """What is seen as soon as it is so; if that does not come to pass, what was seen last."""
-    given_up = time.monotonic() + TIMEOUT_SECONDS
-    while not condition(seen := await read()) and time.monotonic() < given_up:
+    """Polls until the condition holds, and returns the value; after the timeout, the last value that was read."""
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    while not condition(value := await read()) and time.monotonic() < deadline:
         await asyncio.sleep(0.05)
-    return seen
+    return value
 
 
-class Held:
-    """A request that stays on its way until it may `go`: `await page.route(address, held.take)`."""
+class HeldRequest:
+    """A request that is delayed until `release`: `await page.route(address, held.handle_route)`."""
 
     def __init__(self, *, fails: bool = False) -> None:
         self.sent = asyncio.Event()

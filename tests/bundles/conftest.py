@@ -1,43 +1,32 @@
-"""A session with all that a session can have, without a model and without a web."""
+"""A session that uses every feature of sessions, stored without a model and without a web."""
 
 from pathlib import Path
 
 import pytest
 
-from bundles.shelf import Study, create_study
+from bundles.sample_session import SampleSession, create_sample_session
 from footnote.bundles.bundles import Bundles
 from footnote.db.engine import Database
 from footnote.library import Library
-from footnote.sessions.store import Sessions
 from footnote.storage.local import LocalStorage
 from footnote.workspace.blobs import Blobs
-from library.pages import Clock
-from sessions.fixtures import clock, database, library
-from sessions.stored import TurnWriter
+from library.samples import TickingClock
+from sessions.fixtures import clock, database, library, sessions, turn_writer
+from sessions.turn_writer import TurnWriter
 
-__all__ = ["clock", "database", "library"]
+__all__ = ["clock", "database", "library", "sessions", "turn_writer"]
 
 
 @pytest.fixture
-def blobs(database: Database, tmp_path: Path, clock: Clock) -> Blobs:
+def blobs(database: Database, tmp_path: Path, clock: TickingClock) -> Blobs:
     return Blobs(database, LocalStorage(tmp_path / "files"), clock=clock)
 
 
 @pytest.fixture
-def sessions(database: Database, library: Library, blobs: Blobs, clock: Clock) -> Sessions:
-    return Sessions(database, library, blobs, clock=clock)
-
-
-@pytest.fixture
-def bundles(database: Database, library: Library, blobs: Blobs, clock: Clock) -> Bundles:
+def bundles(database: Database, library: Library, blobs: Blobs, clock: TickingClock) -> Bundles:
     return Bundles(database, library, blobs, agents=("researcher",), clock=clock)
 
 
 @pytest.fixture
-def desk(database: Database, sessions: Sessions, clock: Clock) -> TurnWriter:
-    return TurnWriter(database, sessions, clock)
-
-
-@pytest.fixture
-async def study(desk: TurnWriter, library: Library, blobs: Blobs) -> Study:
-    return await create_study(desk, library, blobs)
+async def sample(turn_writer: TurnWriter, library: Library, blobs: Blobs) -> SampleSession:
+    return await create_sample_session(turn_writer, library, blobs)

@@ -1,4 +1,4 @@
-"""A bundle is data of a stranger. Whatever stands in it, it is refused with a sentence, and nothing of it is kept."""
+"""Bundles are untrusted input: a hostile one is refused with a message, and nothing of it is stored."""
 
 import io
 import os
@@ -12,9 +12,18 @@ from typing import Any
 
 import pytest
 
-from bundles.shelf import Study, export_bundle, forge_entry, read_entries, reseal, write_bundle, zip_entries
+from bundles.sample_session import (
+    SampleSession,
+    export_bundle,
+    forge_entry,
+    read_entries,
+    reseal,
+    write_bundle,
+    zip_entries,
+)
 from footnote.bundles.bundles import Bundles
-from footnote.bundles.form import MANIFEST, MOST_ENTRIES, BundleDamaged, NotABundle, NotTaken
+from footnote.bundles.manifest import MANIFEST, MAX_ENTRIES
+from footnote.bundles.schema import BundleDamaged, BundleRejected, NotABundle
 from footnote.bundles.verify import verify
 from footnote.sessions.store import Sessions
 
@@ -22,14 +31,14 @@ RUN = "run_" + "0" * 28
 
 
 @pytest.fixture
-async def entries(bundles: Bundles, study: Study) -> dict[str, bytes]:
-    return read_entries(await export_bundle(bundles, study.session_id))
+async def entries(bundles: Bundles, sample: SampleSession) -> dict[str, bytes]:
+    return read_entries(await export_bundle(bundles, sample.session_id))
 
 
 async def import_refused(bundles: Bundles, sessions: Sessions, file: Path) -> str:
-    """What is said of it. Nothing of it may be kept, and `verify` may not call it right."""
-    with pytest.raises((BundleDamaged, NotABundle, NotTaken)) as error:
-        await bundles.take("ben", file)
+    """The message of the refusal. `verify` must refuse the bundle too, and nothing may be stored."""
+    with pytest.raises((BundleDamaged, NotABundle, BundleRejected)) as error:
+        await bundles.import_bundle("ben", file)
     assert (await sessions.list("ben")).sessions == ()
     with suppress(NotABundle):
         assert not verify(file).ok
@@ -41,7 +50,7 @@ Change = Callable[[dict[str, Any]], object]
 SESSIONS: dict[str, tuple[Change, str]] = {
     "an id of another form": (
         lambda one: one["session"].update(id="../../x"),
-        "session.json (wrong): it is not what it should be",
+        "session.json (wrong): its content is invalid",
     ),
     "an unknown field": (lambda one: one.update(more=1), "unknown field `more`"),
     "a run of no question": (lambda one: one["runs"][0].update(question_id="msg_" + "0" * 28), "does not follow"),
@@ -61,7 +70,7 @@ SESSIONS: dict[str, tuple[Change, str]] = {
         "Invalid value 'system'",
     ),
     "a title of a megabyte": (lambda one: one["session"].update(title="x" * 1_000_000), "Expected `str` of length"),
-    "a question at no moment": (lambda one: one["questions"][0].update(created_at="soon"), "soon is no moment"),
+    "a question at no moment": (lambda one: one["questions"][0].update(created_at="soon"), "soon is not a timestamp"),
     "another session": (lambda one: one["session"].update(title="Other"), "another session than session.json"),
 }
 FILES: dict[str, tuple[Change, str]] = {
@@ -81,26 +90,27 @@ FILES: dict[str, tuple[Change, str]] = {
         "has no content with its hash",
     ),
     "a version without end": (lambda one: one["files"][0]["versions"][0].update(number=2**70), "out of order"),
-    "a version at no moment": (lambda one: one["files"][0]["versions"][0].update(created_at="9999-01-01"), "no moment"),
-    "a version in no entry": (lambda one: one["files"][1]["versions"][0].update(entry="x"), "has no content"),
+    "a version at no moment": (
+        lambda one: one["files"][0]["versions"][0].update(created_at="9999-01-01"),
+        "is not a timestamp",
+    ),
+    "a version in no entry": (lambda one: one["files"][1]["versions"][0].update(entry="versions/x"), "has no content"),
+    "an entry that climbs": (
+        lambda one: one["files"][1]["versions"][0].update(entry="files/../../x"),
+        "Expected `str`",
+    ),
+    "an entry of another folder": (lambda one: one["files"][1]["versions"][0].update(entry="x"), "Expected `str`"),
 }
 
 
-@pytest.mark.parametrize("name", SESSIONS)
-async def test_a_session_that_cannot_be_is_refused(
-    name: str, bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
+@pytest.mark.parametrize(
+    ("entry", "name"), [*(("session.json", name) for name in SESSIONS), *(("files.json", name) for name in FILES)]
+)
+async def test_a_session_or_a_file_that_cannot_be_is_refused(
+    entry: str, name: str, bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
 ) -> None:
-    change, expected = SESSIONS[name]
-    lie = forge_entry(entries, "session.json", lambda one: (change(one), None)[1])
-    assert expected in await import_refused(bundles, sessions, write_bundle(tmp_path, lie))
-
-
-@pytest.mark.parametrize("name", FILES)
-async def test_files_that_cannot_be_are_refused(
-    name: str, bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
-) -> None:
-    change, expected = FILES[name]
-    lie = forge_entry(entries, "files.json", lambda one: (change(one), None)[1])
+    change, expected = (SESSIONS if entry == "session.json" else FILES)[name]
+    lie = forge_entry(entries, entry, lambda one: (change(one), None)[1])
     assert expected in await import_refused(bundles, sessions, write_bundle(tmp_path, lie))
 
 
@@ -115,17 +125,17 @@ async def test_values_that_are_nested_too_deeply_are_refused(
 
 
 async def test_events_that_are_none_are_refused(
-    bundles: Bundles, sessions: Sessions, study: Study, entries: dict[str, bytes], tmp_path: Path
+    bundles: Bundles, sessions: Sessions, sample: SampleSession, entries: dict[str, bytes], tmp_path: Path
 ) -> None:
-    name = f"events/{study.first.run_id}.sse"
+    name = f"events/{sample.first.run_id}.sse"
     whole = entries[name]
     for data in (
         *(b"", whole[:-1], whole + b"id: 1\nevent: ping\ndata: {}\n\n", whole + whole, b"<script>\n\n" + whole),
         *(whole.replace(b'"message_start"', b'"launch"'), whole[: whole.index(b"\n\n") + 2]),
-        whole.replace(study.first.message_id.encode(), b"msg_" + b"0" * 28),
+        whole.replace(sample.first.message_id.encode(), b"msg_" + b"0" * 28),
     ):
-        said = await import_refused(bundles, sessions, write_bundle(tmp_path, reseal({**entries, name: data})))
-        assert f": {name} (wrong): " in said
+        message = await import_refused(bundles, sessions, write_bundle(tmp_path, reseal({**entries, name: data})))
+        assert f": {name} (wrong): " in message
 
 
 async def test_texts_that_are_not_what_their_name_says_are_refused(
@@ -133,8 +143,8 @@ async def test_texts_that_are_not_what_their_name_says_are_refused(
 ) -> None:
     name = next(one for one in entries if one.startswith("snapshots/"))
     for text in (b"Another text.", b"\xff\xfe"):
-        said = await import_refused(bundles, sessions, write_bundle(tmp_path, reseal({**entries, name: text})))
-        assert f": {name} (wrong): " in said
+        message = await import_refused(bundles, sessions, write_bundle(tmp_path, reseal({**entries, name: text})))
+        assert f": {name} (wrong): " in message
 
 
 async def test_a_damaged_bundle_is_refused_with_the_names_of_what_is_wrong(
@@ -142,11 +152,11 @@ async def test_a_damaged_bundle_is_refused_with_the_names_of_what_is_wrong(
 ) -> None:
     changed = {**entries, "transcript.md": b"Lies.", "files/evil\x1b[31m.txt": b""}
     del changed["README.txt"]
-    said = await import_refused(bundles, sessions, write_bundle(tmp_path, changed))
-    assert "README.txt (missing)" in said
-    assert "transcript.md (changed)" in said
-    assert "files/evil\\x1b[31m.txt (added)" in said
-    assert said.startswith("The bundle was not taken, because it is not the one that was exported: ")
+    message = await import_refused(bundles, sessions, write_bundle(tmp_path, changed))
+    assert "README.txt (missing)" in message
+    assert "transcript.md (changed)" in message
+    assert "files/evil\\x1b[31m.txt (added)" in message
+    assert message.startswith("The bundle was not imported, because it is not as it was exported: ")
 
 
 async def test_names_in_the_zip_are_never_paths(
@@ -156,7 +166,7 @@ async def test_names_in_the_zip_are_never_paths(
     lie = reseal({**entries, **dict.fromkeys(names, b"x")})
     report = verify(write_bundle(tmp_path, lie))
     assert sorted(one.entry for one in report.findings) == sorted(names)
-    assert "../../escaped.txt (added): nothing in the bundle names it" in await import_refused(
+    assert "../../escaped.txt (added): nothing in the bundle refers to it" in await import_refused(
         bundles, sessions, write_bundle(tmp_path, lie)
     )
     around = (*tmp_path.rglob("*"), *tmp_path.parent.glob("*"))
@@ -170,8 +180,8 @@ async def test_two_entries_of_one_name_are_refused(
     with zipfile.ZipFile(target, "a") as archive, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         archive.writestr("transcript.md", b"Lies.")
-    said = await import_refused(bundles, sessions, write_bundle(tmp_path, target.getvalue()))
-    assert said == "transcript.md: it is there twice."
+    message = await import_refused(bundles, sessions, write_bundle(tmp_path, target.getvalue()))
+    assert message == "transcript.md: the zip has it twice."
 
 
 async def test_a_zip_that_would_fill_a_disk_is_refused_before_it_is_unpacked(
@@ -181,17 +191,17 @@ async def test_a_zip_that_would_fill_a_disk_is_refused_before_it_is_unpacked(
     with zipfile.ZipFile(target, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("zeros", "w") as entry:
         for _ in range(210):
             entry.write(bytes(1_000_000))
-    said = await import_refused(bundles, sessions, write_bundle(tmp_path, target.getvalue()))
-    assert said.startswith("zeros: unpacked it would have 210,000,000 bytes, and the whole bundle 210,")
-    assert said.endswith("made to fill a disk.")
+    message = await import_refused(bundles, sessions, write_bundle(tmp_path, target.getvalue()))
+    assert message.startswith("zeros: decompressed it would have 210,000,000 bytes, and the whole bundle 210,")
+    assert message.endswith("made to fill a disk.")
 
 
 async def test_an_entry_that_would_fill_the_memory_is_refused_before_it_is_read(
     bundles: Bundles, sessions: Sessions, entries: dict[str, bytes], tmp_path: Path
 ) -> None:
     lie = reseal({**entries, "session.json": entries["session.json"] + b" " * 30_000_000})
-    said = await import_refused(bundles, sessions, write_bundle(tmp_path, lie))
-    assert "session.json (wrong): it is larger than 20,000,000 bytes" in said
+    message = await import_refused(bundles, sessions, write_bundle(tmp_path, lie))
+    assert "session.json (wrong): it is larger than 20,000,000 bytes" in message
 
 
 async def test_a_header_that_lies_about_a_size_is_not_believed(
@@ -200,12 +210,12 @@ async def test_a_header_that_lies_about_a_size_is_not_believed(
     data = bytearray(zip_entries(entries))
     at = data.index(b"PK\x01\x02")
     struct.pack_into("<L", data, at + 24, 1)
-    said = await import_refused(bundles, sessions, write_bundle(tmp_path, bytes(data)))
-    assert "is not the one that was exported" in said
+    message = await import_refused(bundles, sessions, write_bundle(tmp_path, bytes(data)))
+    assert "is not as it was exported" in message
 
 
 async def test_a_zip_with_too_many_entries_is_refused(bundles: Bundles, sessions: Sessions, tmp_path: Path) -> None:
-    many = zip_entries({f"{number}": b"" for number in range(MOST_ENTRIES + 5)})
+    many = zip_entries({f"{number}": b"" for number in range(MAX_ENTRIES + 5)})
     assert "more entries than a bundle may have" in await import_refused(
         bundles, sessions, write_bundle(tmp_path, many)
     )
@@ -227,8 +237,8 @@ async def test_an_encrypted_entry_is_unreadable(
     first = next(iter(entries))
     for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         struct.pack_into("<H", data, data.index(mark) + offset, 1)
-    said = await import_refused(bundles, sessions, write_bundle(tmp_path, bytes(data)))
-    assert f"{first} (unreadable)" in said
+    message = await import_refused(bundles, sessions, write_bundle(tmp_path, bytes(data)))
+    assert f"{first} (unreadable)" in message
 
 
 async def test_any_flipped_byte_of_the_zip_is_refused_or_changes_nothing(

@@ -1,4 +1,4 @@
-"""Bundles of runs as they really go: with tools, in branches, stopped, failed, crashed and taken up again."""
+"""Bundles of real runs: with tools, in branches, stopped, failed, crashed and resumed."""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agent.stage import answering_tool
-from bundles.shelf import export_bundle, read_entries, write_bundle
+from agent.turn_harness import answering_tool
+from bundles.sample_session import export_bundle, read_entries, write_bundle
 from footnote.bundles.bundles import Bundles
 from footnote.bundles.verify import Report, verify
 from footnote.db.engine import Database
@@ -19,7 +19,7 @@ from footnote.sessions.store import Sessions
 from footnote.tools.builtin.edit_file import edit_file
 from footnote.tools.builtin.write_file import write_file
 from runs.fold import FoldedTurn
-from runs.serving import Process
+from runs.server_process import ServerProcess
 from sessions.test_history import PAGE, reading_tool
 from sessions.test_history_of_runs import WRITES, follow_events, open_runner
 from upstream import Upstream, reply, say, stall, stop
@@ -80,27 +80,27 @@ async def test_branches(database: Database, sessions: Sessions, bundles: Bundles
 
 @pytest.mark.slow
 async def test_a_run_that_a_crash_interrupted(tmp_path: Path, upstream: Upstream) -> None:
-    """The events of both processes together tell what was kept."""
+    """The events of both processes together contain everything that was stored."""
     upstream.script(
         reply(say("I write."), asks_for("write_file", {"file_path": "/a.md", "content": "A"}), stop("toolUse")),
         reply(say("Half of it"), stall()),
         reply(say("All of it."), stop()),
     )
-    process = await Process.start(tmp_path, upstream)
+    process = await ServerProcess.start(tmp_path, upstream)
     async with process.client() as client:
         session_id = await client.session()
         run_id = await client.start(session_id)
         async with client.http.get(f"/v2/runs/{run_id}/events") as events:
-            seen = b""
-            while b"Half of it" not in seen:
-                seen += await events.content.readany()
+            received = b""
+            while b"Half of it" not in received:
+                received += await events.content.readany()
             await process.kill()
-    process = await Process.start(tmp_path, upstream)
+    process = await ServerProcess.start(tmp_path, upstream)
     async with process.client() as client:
         await client.follow(run_id, FoldedTurn())
-        async with client.http.get(f"/v2/sessions/{session_id}/export") as answer:
-            assert (answer.status, answer.headers["content-type"]) == (200, "application/zip")
-            data = await answer.read()
+        async with client.http.get(f"/v2/sessions/{session_id}/export") as response:
+            assert (response.status, response.headers["content-type"]) == (200, "application/zip")
+            data = await response.read()
     assert await process.stop() == 0
     assert b"round_restart" in read_entries(data)[f"events/{run_id}.sse"]
     report = verify(write_bundle(tmp_path, data))

@@ -1,22 +1,22 @@
-"""A bundle that an earlier Footnote made: with marks around what was searched, without times and turn ids."""
+"""A bundle of format version 1: with markers around web text, without times and turn ids."""
 
 from pathlib import Path
 from typing import Any
 
-from bundles.shelf import forge_entry, read_entries, write_bundle
-from bundles.test_taking import House, house
-from footnote.bundles.form import HISTORY
-from footnote.bundles.opening import opened
+from bundles.sample_session import forge_entry, read_entries, write_bundle
+from bundles.test_import import OtherHome, other_home
+from footnote.bundles.manifest import open_bundle
+from footnote.bundles.schema import HISTORY, VERDICTS
 from footnote.bundles.verify import verify
 from footnote.protocol.history import PastToolMessage
 
-__all__ = ["house"]
+__all__ = ["other_home"]
 
 BUNDLE = Path(__file__).parents[1] / "fixtures" / "bundles" / "version_1.zip"
 
 
-def test_it_is_still_found_right() -> None:
-    with opened(BUNDLE) as bundle:
+def test_it_still_passes_verification() -> None:
+    with open_bundle(BUNDLE) as bundle:
         assert bundle.manifest.version == 1
         assert b"<web_text" in bundle.read(HISTORY)
     report = verify(BUNDLE)
@@ -24,9 +24,9 @@ def test_it_is_still_found_right() -> None:
     assert (report.runs, report.versions, report.snapshots) == (2, 2, 1)
 
 
-async def test_it_is_taken_and_its_history_is_as_that_of_any_session(house: House) -> None:
-    head = await house.bundles.take("cat", BUNDLE)
-    history = await house.sessions.history("cat", head.id)
+async def test_it_is_imported_and_its_history_is_as_that_of_any_session(other_home: OtherHome) -> None:
+    head = await other_home.bundles.import_bundle("cat", BUNDLE)
+    history = await other_home.sessions.history("cat", head.id)
     results = [message for message in history.messages if isinstance(message, PastToolMessage)]
     assert results[0].content.startswith(
         "Lavoisier coined the name oxygen in 1777 [1].\n\nSources:\n[1] [Oxygen](http://"
@@ -35,9 +35,16 @@ async def test_it_is_taken_and_its_history_is_as_that_of_any_session(house: Hous
     assert all(message.turn_id and message.timestamp for message in history.messages)
 
 
-def test_what_was_changed_in_its_history_is_still_found(tmp_path: Path) -> None:
-    def change(history: Any) -> None:
-        history["messages"][2]["content"] = history["messages"][2]["content"].replace("1777", "1778")
+def test_a_change_of_its_history_is_still_found(tmp_path: Path) -> None:
+    entries = read_entries(BUNDLE.read_bytes())
+    changed = {**entries, HISTORY: entries[HISTORY].replace(b"1777", b"1778")}
+    assert [finding.entry for finding in verify(write_bundle(tmp_path, changed)).findings] == [HISTORY]
 
-    changed = write_bundle(tmp_path, forge_entry(read_entries(BUNDLE.read_bytes()), HISTORY, change))
-    assert [finding.entry for finding in verify(changed).findings] == [HISTORY]
+
+def test_a_forged_verdict_of_it_is_still_found(tmp_path: Path) -> None:
+    def change(verdicts: Any) -> None:
+        verdicts["verdicts"][0]["verdict"] = "unsupported"
+
+    forged = forge_entry(read_entries(BUNDLE.read_bytes()), VERDICTS, change)
+    [finding] = verify(write_bundle(tmp_path, forged)).findings
+    assert (finding.entry, finding.problem) == (VERDICTS, "wrong")

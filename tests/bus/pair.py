@@ -1,4 +1,4 @@
-"""Two servers that share a database and a bus, each in a process of its own."""
+"""Two server processes that share a database and a bus."""
 
 import os
 import signal
@@ -9,48 +9,50 @@ from pathlib import Path
 
 import aiohttp
 
-from runs.serving import Client, Process
+from runs.server_process import RunClient, ServerProcess
 from upstream import Upstream
 
 
 @dataclass
-class Replica:
-    process: Process
-    client: Client
+class PairedReplica:
+    process: ServerProcess
+    client: RunClient
 
     def resume(self) -> None:
         os.kill(self.process.pid, signal.SIGCONT)
 
-    async def stream(self, run_id: str, after: int | None = None) -> bytes:
-        """The events of a run, to their end, as they came; what was heard until the connection broke."""
+    async def stream(self, run_id: str, after: int | None = None, *, received: bytearray | None = None) -> bytes:
+        """The raw event stream of a run to its end, or until the connection broke. `received`: collects it."""
         headers = {} if after is None else {"last-event-id": str(after)}
-        heard = b""
+        received = bytearray() if received is None else received
         try:
-            async with self.client.http.get(f"/v2/runs/{run_id}/events", headers=headers) as answer:
-                assert answer.status == 200, await answer.text()
-                async for piece in answer.content.iter_any():
-                    heard += piece
+            async with self.client.http.get(f"/v2/runs/{run_id}/events", headers=headers) as response:
+                assert response.status == 200, await response.text()
+                async for piece in response.content.iter_any():
+                    received += piece
         except aiohttp.ClientError:
             pass
-        return heard
+        return bytes(received)
 
 
 @asynccontextmanager
-async def open_pair(home: Path, upstream: Upstream, **settings: str) -> AsyncIterator[tuple[Replica, Replica]]:
-    """Both are ended afterwards, also those that are paused or gone."""
+async def open_pair(
+    home: Path, upstream: Upstream, **settings: str
+) -> AsyncIterator[tuple[PairedReplica, PairedReplica]]:
+    """Both processes are killed at the end, even if they are paused or gone."""
     async with AsyncExitStack() as stack:
-        replicas: list[Replica] = []
+        replicas: list[PairedReplica] = []
         for name in ("one", "two"):
             own = home / name
             own.mkdir(exist_ok=True)
-            process = await Process.start(own, upstream, FOOTNOTE_LIMITS_RUNS_PER_USER="100", **settings)
+            process = await ServerProcess.start(own, upstream, FOOTNOTE_LIMITS_RUNS_PER_USER="100", **settings)
             stack.push_async_callback(_kill, process)
-            replicas.append(Replica(process, await stack.enter_async_context(process.client())))
+            replicas.append(PairedReplica(process, await stack.enter_async_context(process.client())))
         first, second = replicas
         yield first, second
 
 
-async def _kill(process: Process) -> None:
+async def _kill(process: ServerProcess) -> None:
     with suppress(ProcessLookupError):
         await process.kill()
 

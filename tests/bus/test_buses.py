@@ -1,11 +1,11 @@
-"""What every bus does, whatever it is made of."""
+"""The behaviour of every bus."""
 
 import asyncio
 
 import pytest
 
 from bus.buses import SECONDS, BusServer, next_message, wait_for_state, wait_live
-from footnote.bus.subscriptions import MAX_WAITING
+from footnote.bus.base import MAX_WAITING
 
 pytestmark = pytest.mark.usefixtures("patient")
 
@@ -65,8 +65,8 @@ async def test_who_is_too_far_behind_is_told_to_look(meeting: BusServer):
         for number in range(MAX_WAITING + 10):
             here.publish("run:a", b"%d" % number)
             await next_message(quick)
-        heard = [await slow.next(1) for _ in range(10)]
-    assert heard == [b"", *(b"%d" % number for number in range(MAX_WAITING + 1, MAX_WAITING + 10))]
+        messages = [await slow.next(1) for _ in range(10)]
+    assert messages == [b"", *(b"%d" % number for number in range(MAX_WAITING + 1, MAX_WAITING + 10))]
 
 
 async def test_it_counts_what_it_carried(meeting: BusServer):
@@ -87,8 +87,8 @@ async def test_a_bucket_is_one_for_all_replicas(meeting: BusServer):
     for bus in (here, there):
         with bus.listen("run:a") as listener:
             await wait_live(listener)
-    taken = [await bus.acquire_token("requests of ann", 6, 0.6) for _ in range(3) for bus in (here, there)]
-    assert taken == [0.0] * 6
+    acquired = [await bus.acquire_token("requests of ann", 6, 0.6) for _ in range(3) for bus in (here, there)]
+    assert acquired == [0.0] * 6
     for bus in (here, there):
         assert await bus.acquire_token("requests of ann", 6, 0.6) == pytest.approx(100, abs=15)
         assert await bus.acquire_token("requests of bob", 6, 0.6) == 0

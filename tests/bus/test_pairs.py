@@ -1,4 +1,4 @@
-"""A run on one replica, everybody else on another: followed, cancelled, deleted, taken over."""
+"""A run on one replica, its clients on another: followed, cancelled, deleted, taken over."""
 
 import asyncio
 import time
@@ -9,21 +9,21 @@ import pytest
 from service_kinds import Postgres, Redis
 
 from bus.buses import SECONDS, running_service
-from bus.pair import Replica, event_ids, open_pair, without_pings
+from bus.pair import PairedReplica, event_ids, open_pair, without_pings
 from cli.process import with_tool_server
 from cli.test_ask_approval import SHOUT
-from replicas.trouble import ALL
+from replicas.fault_injection import ALL
 from runs.fold import FoldedTurn, blocks_of_history
 from upstream import Upstream, pause, reply, say, stall, stop
 
 pytestmark = pytest.mark.slow
 
-GROUNDS = ["file and no bus", "postgresql and redis", *(["file and redis", "postgresql alone"] if ALL else [])]
-"""The simplest and the usual one; `make faults` takes all."""
+CONFIGURATIONS = ["file and no bus", "postgresql and redis", *(["file and redis", "postgresql alone"] if ALL else [])]
+"""The simplest and the most common configuration; `make faults` runs all."""
 
 
-@pytest.fixture(params=GROUNDS)
-def ground(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
+@pytest.fixture(params=CONFIGURATIONS)
+def shared_services(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
     return settings_of(request, tmp_path, request.param)
 
 
@@ -38,12 +38,27 @@ def settings_of(request: pytest.FixtureRequest, tmp_path: Path, name: str) -> di
     return {**found, "FOOTNOTE_STORAGE_URL": f"local:{tmp_path / 'files'}"}
 
 
+WORD = b"text_delta"
+
+
 def _slowly(count: int, seconds: float = 0.03) -> Any:
     return reply(*(step for number in range(count) for step in (say(f"từ{number} "), pause(seconds))), stop())
 
 
-async def _start_run(replica: Replica, upstream: Upstream) -> tuple[str, str]:
-    """A session and a run of it that has asked the model."""
+def _follow(replica: PairedReplica, run_id: str) -> tuple[asyncio.Task[bytes], bytearray]:
+    """A follower, and what it has received so far."""
+    received = bytearray()
+    return asyncio.create_task(replica.stream(run_id, received=received)), received
+
+
+async def _wait_for_words(count: int, *streams: bytearray) -> None:
+    async with asyncio.timeout(SECONDS):
+        while any(stream.count(WORD) < count for stream in streams):
+            await asyncio.sleep(0.01)
+
+
+async def _start_run(replica: PairedReplica, upstream: Upstream) -> tuple[str, str]:
+    """A session with a run that has called the model."""
     session_id = await replica.client.session()
     requests = len(upstream.requests)
     run_id = await replica.client.start(session_id)
@@ -51,9 +66,11 @@ async def _start_run(replica: Replica, upstream: Upstream) -> tuple[str, str]:
     return session_id, run_id
 
 
-async def test_whoever_follows_elsewhere_gets_every_byte(upstream: Upstream, tmp_path: Path, ground: dict[str, str]):
+async def test_whoever_follows_elsewhere_gets_every_byte(
+    upstream: Upstream, tmp_path: Path, shared_services: dict[str, str]
+):
     upstream.script(_slowly(60))
-    async with open_pair(tmp_path, upstream, **ground) as (one, two):
+    async with open_pair(tmp_path, upstream, **shared_services) as (one, two):
         session_id, run_id = await _start_run(one, upstream)
         streams = await asyncio.gather(one.stream(run_id), two.stream(run_id), two.stream(run_id))
         whole = without_pings(streams[0])
@@ -71,34 +88,35 @@ async def test_whoever_follows_elsewhere_gets_every_byte(upstream: Upstream, tmp
 
 
 async def test_who_comes_back_elsewhere_in_the_middle_misses_nothing(
-    upstream: Upstream, tmp_path: Path, ground: dict[str, str]
+    upstream: Upstream, tmp_path: Path, shared_services: dict[str, str]
 ):
     upstream.script(_slowly(60))
-    async with open_pair(tmp_path, upstream, **ground) as (one, two):
+    async with open_pair(tmp_path, upstream, **shared_services) as (one, two):
         _, run_id = await _start_run(one, upstream)
         whole = asyncio.create_task(one.stream(run_id))
-        heard = b""
+        received = b""
         for replica in (two, one, two, one, two):
-            headers = {"last-event-id": str(event_ids(heard)[-1])} if event_ids(heard) else {}
-            async with replica.client.http.get(f"/v2/runs/{run_id}/events", headers=headers) as answer:
+            headers = {"last-event-id": str(event_ids(received)[-1])} if event_ids(received) else {}
+            async with replica.client.http.get(f"/v2/runs/{run_id}/events", headers=headers) as response:
                 rest = b""
-                async for piece in answer.content.iter_any():
+                async for piece in response.content.iter_any():
                     rest += piece
                     if rest.count(b"\n\n") >= 9:
                         break
-            whole_frames, mark, _ = rest.rpartition(b"\n\n")  # none, if all was heard before
-            heard += without_pings(whole_frames + mark)
-        heard += without_pings(await two.stream(run_id, event_ids(heard)[-1]))
-        assert heard == without_pings(await whole)
+            whole_frames, mark, _ = rest.rpartition(b"\n\n")  # no id, if all events were received before
+            received += without_pings(whole_frames + mark)
+        received += without_pings(await two.stream(run_id, event_ids(received)[-1]))
+        assert received == without_pings(await whole)
 
 
 async def test_cancelling_elsewhere_reaches_the_run_at_once(
     upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest
 ):
-    """Without a word it would be noticed at the next heartbeat: after five seconds, when the caller has long gone."""
+    """Without a message on the bus the heartbeat would notice it only after five seconds, after the timeout of the
+    caller."""
     upstream.script(*[reply(say("One "), stall())] * 3)
-    ground = settings_of(request, tmp_path, "file and redis")
-    async with open_pair(tmp_path, upstream, **ground) as (one, two):
+    shared_services = settings_of(request, tmp_path, "file and redis")
+    async with open_pair(tmp_path, upstream, **shared_services) as (one, two):
         for _ in range(3):
             _, run_id = await _start_run(one, upstream)
             following = asyncio.create_task(two.stream(run_id))
@@ -109,10 +127,10 @@ async def test_cancelling_elsewhere_reaches_the_run_at_once(
 
 
 async def test_a_session_is_deleted_elsewhere_with_the_run_that_answers_it(
-    upstream: Upstream, tmp_path: Path, ground: dict[str, str]
+    upstream: Upstream, tmp_path: Path, shared_services: dict[str, str]
 ):
     upstream.script(reply(say("One "), stall()))
-    async with open_pair(tmp_path, upstream, **ground) as (one, two):
+    async with open_pair(tmp_path, upstream, **shared_services) as (one, two):
         session_id, run_id = await _start_run(one, upstream)
         following = [asyncio.create_task(replica.stream(run_id)) for replica in (one, two)]
         await two.client.json("DELETE", f"/v2/sessions/{session_id}", status=204)
@@ -124,10 +142,10 @@ async def test_a_session_is_deleted_elsewhere_with_the_run_that_answers_it(
 
 @pytest.mark.parametrize("ending", ["stopped", "killed"])
 async def test_a_run_goes_on_elsewhere_when_its_server_ends(
-    upstream: Upstream, tmp_path: Path, ground: dict[str, str], ending: str
+    upstream: Upstream, tmp_path: Path, shared_services: dict[str, str], ending: str
 ):
     upstream.script(reply(say("One ", "two "), stall()), _slowly(20))
-    async with open_pair(tmp_path, upstream, **ground) as (one, two):
+    async with open_pair(tmp_path, upstream, **shared_services) as (one, two):
         _, run_id = await _start_run(one, upstream)
         following = asyncio.create_task(two.stream(run_id))
         if ending == "stopped":
@@ -135,9 +153,9 @@ async def test_a_run_goes_on_elsewhere_when_its_server_ends(
         else:
             await one.process.kill()
         async with asyncio.timeout(SECONDS):
-            heard = await following
+            received = await following
         folded = FoldedTurn()
-        folded.feed(heard)
+        folded.feed(received)
         assert folded.ended
         assert folded.shown["stop_reason"] == "stop"
         replayed = FoldedTurn()
@@ -149,11 +167,11 @@ async def test_a_server_that_slept_through_its_lease_hands_its_followers_on(
     upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest
 ):
     upstream.script(reply(say("One ", "two "), stall()), _slowly(20))
-    ground = settings_of(request, tmp_path, "postgresql and redis")
-    async with open_pair(tmp_path, upstream, **ground) as (one, two):
+    shared_services = settings_of(request, tmp_path, "postgresql and redis")
+    async with open_pair(tmp_path, upstream, **shared_services) as (one, two):
         _, run_id = await _start_run(one, upstream)
-        here, there = asyncio.create_task(one.stream(run_id)), asyncio.create_task(two.stream(run_id))
-        await asyncio.sleep(0.5)
+        (here, received_here), (there, received_there) = _follow(one, run_id), _follow(two, run_id)
+        await _wait_for_words(1, received_here, received_there)
         one.process.pause()
         async with asyncio.timeout(SECONDS):
             heard_there = await there
@@ -177,17 +195,18 @@ async def test_a_bus_that_is_killed_in_the_middle_of_a_stream_loses_nothing(
     upstream.script(_slowly(150))
     with running_service(Redis) as bus:
         assert isinstance(bus, Redis)
-        ground = {**settings_of(request, tmp_path, "file and no bus"), "FOOTNOTE_BUS_URL": bus.url()}
-        async with open_pair(tmp_path, upstream, **ground) as (one, two):
+        shared_services = {**settings_of(request, tmp_path, "file and no bus"), "FOOTNOTE_BUS_URL": bus.url()}
+        async with open_pair(tmp_path, upstream, **shared_services) as (one, two):
             _, run_id = await _start_run(one, upstream)
-            here, there = asyncio.create_task(one.stream(run_id)), asyncio.create_task(two.stream(run_id))
-            await asyncio.sleep(0.5)
+            (here, received_here), (there, received_there) = _follow(one, run_id), _follow(two, run_id)
+            await _wait_for_words(1, received_here, received_there)
             bus.kill()
             async with asyncio.timeout(SECONDS):
                 while (ready := await two.client.json("GET", "/readyz"))["bus"] != "bus_down":
                     await asyncio.sleep(0.05)
             assert ready["ready"]
-            await asyncio.sleep(0.5)
+            # Some more of the answer arrives without the bus.
+            await _wait_for_words(received_here.count(WORD) + 10, received_here)
             bus.start()
             async with asyncio.timeout(SECONDS):
                 assert without_pings(await here) == without_pings(await there)
@@ -197,11 +216,14 @@ async def test_a_bus_that_is_killed_in_the_middle_of_a_stream_loses_nothing(
 
 
 async def test_limits_are_counted_over_both(upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest):
-    ground = {**settings_of(request, tmp_path, "postgresql alone"), "FOOTNOTE_LIMITS_REQUESTS_PER_MINUTE": "20"}
-    for bus in (ground["FOOTNOTE_BUS_URL"], request.getfixturevalue("redis").url(5)):
+    shared_services = {
+        **settings_of(request, tmp_path, "postgresql alone"),
+        "FOOTNOTE_LIMITS_REQUESTS_PER_MINUTE": "20",
+    }
+    for bus in (shared_services["FOOTNOTE_BUS_URL"], request.getfixturevalue("redis").url(5)):
         folder = tmp_path / bus.partition(":")[0]
         folder.mkdir()
-        async with open_pair(folder, upstream, **{**ground, "FOOTNOTE_BUS_URL": bus}) as (one, two):
+        async with open_pair(folder, upstream, **{**shared_services, "FOOTNOTE_BUS_URL": bus}) as (one, two):
             for replica in (one, two):
                 async with asyncio.timeout(SECONDS):
                     while (await replica.client.json("GET", "/readyz"))["bus"] != "ok":
@@ -210,18 +232,18 @@ async def test_limits_are_counted_over_both(upstream: Upstream, tmp_path: Path, 
             began = time.monotonic()
             for _ in range(25):
                 for replica in (one, two):
-                    async with replica.client.http.get("/v2/auth/me") as answer:
-                        statuses.append(answer.status)
+                    async with replica.client.http.get("/v2/auth/me") as response:
+                        statuses.append(response.status)
             took = time.monotonic() - began
         assert set(statuses) == {200, 429}
         assert 20 <= statuses.count(200) <= 21 + took / 3, "20, and one for each three seconds that it took"
 
 
 async def test_runs_of_both_wait_for_each_other(upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest):
-    """As many as the server carries on at a time are on one of them; those of the other wait for their turn."""
-    ground = settings_of(request, tmp_path, "postgresql and redis")
+    """One replica runs as many as it has slots for; the runs of the other wait."""
+    shared_services = settings_of(request, tmp_path, "postgresql and redis")
     upstream.script(reply(say("One "), stall()), reply(say("Two."), stop()))
-    async with open_pair(tmp_path, upstream, FOOTNOTE_LIMITS_RUNS_AT_ONCE="1", **ground) as (one, two):
+    async with open_pair(tmp_path, upstream, FOOTNOTE_LIMITS_RUNS_AT_ONCE="1", **shared_services) as (one, two):
         _, first = await _start_run(one, upstream)
         second = await two.client.start(await two.client.session())
         following = asyncio.create_task(one.stream(second))
@@ -237,27 +259,27 @@ async def test_who_claims_to_have_more_than_was_said_is_told_elsewhere_too(
     upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest
 ):
     upstream.script(_slowly(40))
-    ground = settings_of(request, tmp_path, "postgresql and redis")
-    async with open_pair(tmp_path, upstream, **ground) as (one, two):
+    shared_services = settings_of(request, tmp_path, "postgresql and redis")
+    async with open_pair(tmp_path, upstream, **shared_services) as (one, two):
         _, run_id = await _start_run(one, upstream)
-        late = without_pings(await two.stream(run_id, 5_000_000_000))
+        replayed = without_pings(await two.stream(run_id, 5_000_000_000))
         whole = without_pings(await one.stream(run_id))
-        assert b"round_restart" in late.partition(b"\n\n")[0]
-        assert late.partition(b"\n\n")[2] == whole
+        assert b"round_restart" in replayed.partition(b"\n\n")[0]
+        assert replayed.partition(b"\n\n")[2] == whole
 
 
 async def test_a_call_that_waits_on_one_replica_is_decided_on_at_the_other(
-    upstream: Upstream, tmp_path: Path, ground: dict[str, str]
+    upstream: Upstream, tmp_path: Path, shared_services: dict[str, str]
 ):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         with_tool_server(tmp_path / name, approval=True)
     upstream.script(reply(SHOUT, stop("toolUse")), reply(say("Done."), stop()))
-    async with open_pair(tmp_path, upstream, **ground) as (one, two):
+    async with open_pair(tmp_path, upstream, **shared_services) as (one, two):
         run_id = await one.client.start(await one.client.session())
         async with asyncio.timeout(SECONDS):
             while (await two.client.json("GET", f"/v2/runs/{run_id}"))["state"] != "waiting":
                 await asyncio.sleep(0.05)
             await two.client.json("POST", f"/v2/runs/{run_id}/approvals/call_1", {"decision": "once"})
-            told = await one.stream(run_id)
-    assert b"HELLO" in told
+            stream = await one.stream(run_id)
+    assert b"HELLO" in stream

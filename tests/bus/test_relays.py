@@ -1,4 +1,4 @@
-"""Runs of other replicas, as their followers here see them: one relay for all of them."""
+"""Runs of other replicas, as followers on this replica receive them: all through one relay."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ from footnote.protocol.events import BlockDelta, MessageStop, TextGrowth
 from footnote.protocol.sessions import NewMessage
 from footnote.sessions.bus_messages import cancel_message, cancelled_run_id, decode_events, encode_events, is_last_event
 from footnote.sessions.event_log import IDS_PER_FENCE, RunLog
-from footnote.sessions.remote_logs import WINDOW_BYTES
+from footnote.sessions.follow import WINDOW_BYTES
 from footnote.sessions.supervisor import is_dead, new_owner
 from footnote.sessions.turns import RunRequest
 
@@ -45,11 +45,11 @@ async def apps(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
 
 
 async def _start_run(app: App, fence: int = 0) -> RunLog:
-    """A run that is stored, and says what the test says."""
+    """A stored run whose events the test publishes."""
     session = await app.sessions.create(LOCAL_USER, "researcher")
-    asked = RunRequest("researcher", "footnote/reader", "en")
-    head = await app.runner._submitter.submit(LOCAL_USER, session.id, NewMessage(content="Why?"), asked)
-    return RunLog(Lease(head.id, fence))
+    request = RunRequest("researcher", "footnote/reader", "en")
+    submitted = await app.runner._submitter.submit(LOCAL_USER, session.id, NewMessage(content="Why?"), request)
+    return RunLog(Lease(submitted.head.id, fence))
 
 
 async def _end_run(app: App, log: RunLog) -> None:
@@ -123,7 +123,7 @@ async def test_who_begins_late_or_far_behind_gets_the_whole_of_it(apps: tuple[Ap
 
 
 async def test_what_a_server_says_that_has_lost_its_lease_reaches_nobody(apps: tuple[App, App]):
-    """It has slept, and another one carries the run on; it does not know that yet."""
+    """A paused replica that does not yet know that another one has taken over its run."""
     here, there = apps
     lost = await _start_run(here)
     run_id = lost.lease.run_id

@@ -1,4 +1,4 @@
-"""`rediss://`: a server that is reached over TLS alone, with a password."""
+"""`rediss://`: Redis over TLS only, with a password."""
 
 import shutil
 import subprocess
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from service_kinds import Redis
-from service_process import NotStarted, free_ports, send_request
+from service_process import ServiceNotStarted, free_ports, send_request
 
 from bus.buses import PASSWORD, bus_server, next_message, wait_for_log, wait_live
 
 
-class OverTls(Redis):
+class TlsRedis(Redis):
     def __init__(self, folder: Path, port: int, password: str, certificate: Path, key: Path) -> None:
         super().__init__(folder, port, password)
         self._files = {"tls-cert-file": certificate, "tls-key-file": key, "tls-ca-cert-file": certificate}
@@ -28,10 +28,10 @@ class OverTls(Redis):
         return send_request(self.port, b"not TLS at all\r\n\r\n") != b"" or "Ready to accept" in self.log.read_text()
 
 
-def _start(server: OverTls) -> None:
+def _start(server: TlsRedis) -> None:
     try:
         server.start()
-    except NotStarted as error:
+    except ServiceNotStarted as error:
         if "tls-port" not in str(error):
             raise
         pytest.skip("this Redis was built without TLS, as the one in a wheel is")
@@ -46,10 +46,10 @@ async def test_a_bus_over_tls_is_used_if_its_certificate_is_known_and_not_otherw
     if openssl is None:
         pytest.skip("there is no openssl to make a certificate with")
     certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
-    made = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
-    made += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
-    subprocess.run(made, check=True, capture_output=True)
-    server = OverTls(tmp_path / "server", free_ports(1)[0], PASSWORD, certificate, key)
+    command = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+    server = TlsRedis(tmp_path / "server", free_ports(1)[0], PASSWORD, certificate, key)
     _start(server)
     try:
         url = server.url(1).replace("redis://", "rediss://")

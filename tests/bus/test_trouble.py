@@ -1,4 +1,4 @@
-"""A bus that is not there, goes away, hangs or comes back: things are slower then, and go on."""
+"""A bus that is missing, disappears, hangs or comes back: the replicas are slower meanwhile, and keep working."""
 
 import logging
 from pathlib import Path
@@ -16,7 +16,7 @@ from bus.buses import (
     wait_for_state,
     wait_live,
 )
-from footnote.bus.factory import open_bus
+from footnote.bus import open_bus
 from footnote.bus.remote import MAX_MESSAGES, MAX_OUTBOX_BYTES, Outbox
 from footnote.db.engine import Database
 from footnote.protocol.errors import ConfigError
@@ -35,13 +35,15 @@ async def test_when_it_comes_back_listeners_are_told_to_look_and_hear_again(
                 await wait_live(listener)
                 here.publish("run:a", b"before")
                 assert await next_message(listener) == b"before"
-                await wait_for_state(here, lambda state: state.published == 1)  # else it would count as dropped, too
+                await wait_for_state(
+                    here, lambda state: state.published == 1
+                )  # otherwise it would count as dropped, too
                 server.kill()
                 for bus in (here, there):
                     await wait_for_state(bus, lambda state: not state.is_connected)
                 here.publish("run:a", b"meanwhile")
                 await wait_for_state(here, lambda state: state.dropped == 1)
-                # Two replicas, each for itself.
+                # Two replicas without a connection to each other.
                 assert [await bus.acquire_token("ann", 1, 1) for bus in (here, there)] == [0, 0]
                 assert await here.acquire_token("ann", 1, 1) > 0
                 server.start()

@@ -1,6 +1,6 @@
-"""A terminal for tests: it understands exactly the sequences that Footnote may send, and fails on any other.
+"""A terminal emulator: it understands exactly the sequences that Footnote may send, and fails on any other.
 
-Like the terminals in use it wraps long lines, scrolls, and wraps its lines anew when it is resized.
+Like real terminals it wraps long lines, scrolls, and wraps its lines again when it is resized.
 """
 
 import re
@@ -14,11 +14,11 @@ _SEQUENCE = re.compile(r"\x1b\[(\?7[lh]|\d*A|J|[\d;]*m)")
 
 
 @dataclass
-class Terminal:
+class TerminalEmulator:
     columns: int = 80
     rows: int = 24
     lines: list[list[str]] = field(default_factory=lambda: [[]])
-    """Every line from the beginning, cell by cell, as it was written: not yet wrapped to the width."""
+    """Every line from the beginning, cell by cell, not yet wrapped to the width."""
     line: int = 0
     column: int = 0
     wraps: bool = True
@@ -50,7 +50,8 @@ class Terminal:
             self.styled = True
 
     def _up(self, rows: int) -> None:
-        """To the row above, as it is shown now: a line may take several rows. Never past the top of the screen."""
+        """Moves the cursor up by rows of the screen, of which a line may take several; never beyond the top of the
+        screen."""
         rows = min(rows, self.rows - 1)
         self.column = 0
         while rows > 0:
@@ -89,7 +90,7 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """Everything that was ever shown and not erased, without the spaces at the ends of lines."""
+        """Everything that was shown and not erased, without trailing spaces."""
         return "\n".join("".join(line).rstrip() for line in self.lines).rstrip("\n")
 
     @property

@@ -1,4 +1,4 @@
-"""The real command in a process of its own, with pipes or with terminals at its ends."""
+"""The real command in a process of its own, with pipes or pseudo-terminals as its streams."""
 
 import asyncio
 import fcntl
@@ -20,7 +20,7 @@ End: TypeAlias = Literal["pipe", "terminal"]
 SECONDS = 60
 CLOSED = "http://127.0.0.1:1"
 
-# Like a job in the foreground of a shell: Ctrl-C is not ignored, and comes from the terminal at one of the ends.
+# Behaves like a foreground job of a shell: SIGINT is not ignored, and the pseudo-terminal is its controlling terminal.
 FOREGROUND_PROGRAM = """
 import fcntl, os, runpy, signal, termios
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -31,8 +31,8 @@ runpy.run_module("footnote", run_name="__main__")
 
 
 def environment(home: Path, upstream: Upstream | None = None, api: Api = "openai", **more: str) -> dict[str, str]:
-    """What the process gets, and nothing of ours: a home, a language, the engines of this test run, and the way to the
-    scripted provider."""
+    """The whole environment of the process, which inherits nothing else: home, language, the engines of this test run,
+    and the URL of the scripted provider."""
     name = api.upper()
     known = (
         {}
@@ -56,7 +56,7 @@ def environment(home: Path, upstream: Upstream | None = None, api: Api = "openai
 
 
 def with_tool_server(home: Path, *, approval: bool = False, **more: Any) -> None:
-    """Gives the agent the tools of `tool_server`. `more`: what else is set for it."""
+    """Gives the agent the tools of `tool_server`. `more`: further settings of the agent."""
     program = Path(__file__).with_name("tool_server.py")
     server = {"command": sys.executable, "args": [str(program)], "approval": approval}
     (home / ".footnote").mkdir()
@@ -64,8 +64,8 @@ def with_tool_server(home: Path, *, approval: bool = False, **more: Any) -> None
     (home / ".footnote" / "agents.json").write_text(json.dumps(agents))
 
 
-class Stream:
-    """Our end of a stream of the process: what came so far, and a way to wait for more."""
+class ProcessStream:
+    """The test's end of a stream of the process: collects its output, and waits for more."""
 
     def __init__(self, kind: End, columns: int) -> None:
         if kind == "terminal":
@@ -89,10 +89,10 @@ class Stream:
     def type(self, text: str) -> None:
         os.write(self._ours, text.encode())
 
-    async def wait_for_text(self, wanted: str | Callable[[str], bool]) -> None:
-        """Waits until that text has come."""
-        has_come = wanted if callable(wanted) else lambda text: wanted in text
-        await self._wait(lambda: has_come(self.text), f"{wanted!r} never came")
+    async def wait_for_text(self, expected: str | Callable[[str], bool]) -> None:
+        """Waits until the output contains the text, or fulfils the condition."""
+        has_come = expected if callable(expected) else lambda text: expected in text
+        await self._wait(lambda: has_come(self.text), f"{expected!r} never came")
 
     async def wait_for_end(self) -> None:
         await self._wait(lambda: self.ended, "the stream did not end")
@@ -108,7 +108,7 @@ class Stream:
     def _read(self) -> None:
         try:
             data = os.read(self._ours, 65536)
-        except OSError:  # a terminal whose other end is closed
+        except OSError:  # the other end of the pseudo-terminal is closed
             data = b""
         self._data += data
         if not data:
@@ -122,8 +122,8 @@ class Stream:
             os.close(self._ours)
 
 
-class Footnote:
-    """`async with Footnote("ask", "…", env=…) as process`. Terminals at several ends are one terminal."""
+class FootnoteProcess:
+    """`async with FootnoteProcess("ask", "…", env=…) as process`. Streams that are terminals share one terminal."""
 
     def __init__(
         self,
@@ -143,15 +143,15 @@ class Footnote:
 
     async def __aenter__(self) -> Self:
         stdout, stderr = self._ends
-        terminal = Stream("terminal", self._columns) if "terminal" in (*self._ends, self._input) else None
-        given = stdout if isinstance(stdout, int) else None
-        self.out = self._stream(stdout, terminal) if given is None else None
+        terminal = ProcessStream("terminal", self._columns) if "terminal" in (*self._ends, self._input) else None
+        descriptor = stdout if isinstance(stdout, int) else None
+        self.out = self._stream(stdout, terminal) if descriptor is None else None
         self.err = self._stream(stderr, terminal)
         self._process = await asyncio.create_subprocess_exec(
             *self._command,
             env=self._env,
             stdin=terminal.theirs if self._input == "terminal" and terminal else asyncio.subprocess.PIPE,
-            stdout=given if self.out is None else self.out.theirs,
+            stdout=descriptor if self.out is None else self.out.theirs,
             stderr=self.err.theirs,
             start_new_session=terminal is not None,
         )
@@ -163,8 +163,8 @@ class Footnote:
             self._process.stdin.close()
         return self
 
-    def _stream(self, end: End | int, terminal: Stream | None) -> Stream:
-        return terminal if end == "terminal" and terminal else Stream("pipe", self._columns)
+    def _stream(self, end: End | int, terminal: ProcessStream | None) -> ProcessStream:
+        return terminal if end == "terminal" and terminal else ProcessStream("pipe", self._columns)
 
     async def __aexit__(self, *_: object) -> None:
         if self._process.returncode is None:
@@ -177,7 +177,7 @@ class Footnote:
         self._process.send_signal(number)
 
     async def exit_code(self) -> int:
-        """Waits for the end of the process and of what it wrote."""
+        """Waits for the end of the process and of its output."""
         async with asyncio.timeout(SECONDS):
             code = await self._process.wait()
         for stream in self._streams:
@@ -185,11 +185,11 @@ class Footnote:
         return code
 
 
-async def footnote(
+async def run_footnote(
     *arguments: str, env: dict[str, str], stdin: bytes = b"", program: str = FOREGROUND_PROGRAM
 ) -> tuple[int, str, str]:
     """Runs the command to its end with pipes: exit code, stdout, stderr."""
-    async with Footnote(*arguments, env=env, stdin=stdin, program=program) as process:
+    async with FootnoteProcess(*arguments, env=env, stdin=stdin, program=program) as process:
         code = await process.exit_code()
         assert process.out is not None
         return code, process.out.text, process.err.text

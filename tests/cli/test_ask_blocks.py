@@ -1,10 +1,10 @@
-"""Finished blocks and the tail: what is permanent never changes, however the text arrives."""
+"""Finished blocks and the live tail: printed blocks never change, however the text is split."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footnote.cli.terminal.blocks import BlockSplitter
+from footnote.cli.terminal.answer import BlockSplitter
 
 DOCUMENT = """\
 # Heading

@@ -1,4 +1,4 @@
-"""Model text is data: what reaches a terminal can be seen, and steers nothing."""
+"""Text of a model is data: control characters are made visible, and cannot steer the terminal."""
 
 import unicodedata
 

@@ -1,4 +1,4 @@
-"""docs/cli.md is true: every option of a command is in it, and no other."""
+"""docs/cli.md lists every option of every command, and no other."""
 
 import argparse
 import re

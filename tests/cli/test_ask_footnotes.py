@@ -1,11 +1,11 @@
-"""The footnotes below an answer: what it rests on, in the words of the page, and what does not hold."""
+"""The footnotes below an answer: the quotations that support it, and what is not supported."""
 
 from typing import Any
 
 import pytest
 
-from cli.emulator import Terminal
-from cli.recorded import Clock, Output, call, call_running, end, feed, result, say, start
+from cli.emulator import TerminalEmulator
+from cli.run_events import CapturedOutput, EventClock, call, call_running, end, feed, result, say, start
 from footnote.cli.terminal.answer import PaintedAnswer, PlainAnswer
 from footnote.cli.terminal.lines import StyledText
 from footnote.cli.terminal.painting import Painter
@@ -40,22 +40,22 @@ def cite(text: str, sentence: str, number: int, verdict: Verdict = "supported", 
 
 
 def answer(index: int, text: str, *citations: Citation) -> list[Event]:
-    *said, stop = say(index, text)
-    return [*said, BlockDelta(index, CitationsGrowth(citations)), stop]
+    *head, stop = say(index, text)
+    return [*head, BlockDelta(index, CitationsGrowth(citations)), stop]
 
 
 def render_plain(events: list[Event], *, encoding: str = "utf-8", locale: Locale = "en", quiet: bool = False) -> str:
-    out = Output(encoding)
-    screen = Screen(out.sink, Output(encoding).sink)
-    renderer = TerminalRenderer(screen, PlainAnswer(screen), clock=Clock(), locale=locale, quiet=quiet)
+    out = CapturedOutput(encoding)
+    screen = Screen(out.sink, CapturedOutput(encoding).sink)
+    renderer = TerminalRenderer(screen, PlainAnswer(screen), clock=EventClock(), locale=locale, quiet=quiet)
     feed(renderer, events)
     renderer.close()
     return out.text
 
 
-def render_painted(events: list[Event], columns: int) -> Terminal:
-    terminal, painter = Terminal(columns), Painter(color=True)
-    out, err = Output(), Output()
+def render_painted(events: list[Event], columns: int) -> TerminalEmulator:
+    terminal, painter = TerminalEmulator(columns), Painter(color=True)
+    out, err = CapturedOutput(), CapturedOutput()
     out.follower = err.follower = terminal.write
     screen = Screen(out.sink, err.sink, region=LiveRegion(out.sink, painter, lambda: terminal.size), live_notes=True)
     renderer = TerminalRenderer(screen, PaintedAnswer(screen, painter), quiet=True)
@@ -146,15 +146,17 @@ def test_an_encoding_without_the_signs_has_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("found", "expected"),
     [
         ([], ""),
         ([source(1, "A")], "\n1 source was found; the answer does not cite it.\n"),
         ([source(1, "A"), source(2, "B")], "\n2 sources were found; the answer cites none of them.\n"),
     ],
 )
-def test_an_answer_that_cites_nothing_says_so_if_there_was_something(found: list[dict[str, Any]], told: str) -> None:
-    assert render_plain([*start(), *search_events(0, *found), *say(2, "42"), *end()]) == f"42\n{told}"
+def test_an_answer_that_cites_nothing_says_so_if_there_was_something(
+    found: list[dict[str, Any]], expected: str
+) -> None:
+    assert render_plain([*start(), *search_events(0, *found), *say(2, "42"), *end()]) == f"42\n{expected}"
 
 
 def test_one_source_that_is_left_over_is_one() -> None:
@@ -163,7 +165,7 @@ def test_one_source_that_is_left_over_is_one() -> None:
 
 
 def test_a_passage_that_the_answer_quotes_is_only_named_again() -> None:
-    """The reader's answers are quotations: the whole passage stands right above."""
+    """The reader's answers consist of quotations, so their passages are not repeated."""
     passage = "The Great Red Spot is a storm that has been seen for at least three hundred and fifty years."
     text = f"> {passage[:40]}\n> {passage[40:]} [1]"
     events = [*search_events(0, source(1, "Jupiter")), *answer(2, text, cite(text, text, 1, "supported", passage))]
@@ -267,9 +269,7 @@ def test_nothing_that_a_page_says_steers_the_terminal() -> None:
         "    ✗ not supported: “So.”\n"
         "      nearest passage: “ab”\n"
     )
-    assert render_painted(events, 60).text.endswith(
-        "nearest passage: “ab”"
-    )  # the emulator fails on what it must not get
+    assert render_painted(events, 60).text.endswith("nearest passage: “ab”")  # the emulator fails on other sequences
 
 
 def test_in_a_terminal_long_lines_are_wrapped_below_themselves_and_addresses_are_left_whole() -> None:
@@ -303,9 +303,9 @@ def test_no_line_but_an_address_is_wider_than_the_terminal(columns: int) -> None
 
 
 def test_verdicts_look_different_in_colour() -> None:
-    out = Output()
+    out = CapturedOutput()
     painter = Painter(color=True)
-    screen = Screen(out.sink, Output().sink, region=LiveRegion(out.sink, painter, lambda: (80, 24)))
+    screen = Screen(out.sink, CapturedOutput().sink, region=LiveRegion(out.sink, painter, lambda: (80, 24)))
     renderer = TerminalRenderer(screen, PaintedAnswer(screen, painter), quiet=True)
     feed(renderer, EVERY_VERDICT)
     renderer.close()
@@ -321,7 +321,7 @@ def test_a_citation_that_ends_a_block_does_not_disturb_the_answer() -> None:
 
 
 def test_an_answer_without_sources_leaves_no_gap_for_them() -> None:
-    terminal, painter, out, err = Terminal(40), Painter(color=True), Output(), Output()
+    terminal, painter, out, err = TerminalEmulator(40), Painter(color=True), CapturedOutput(), CapturedOutput()
     out.follower = err.follower = terminal.write
     screen = Screen(out.sink, err.sink, region=LiveRegion(out.sink, painter, lambda: terminal.size), live_notes=True)
     renderer = TerminalRenderer(screen, PaintedAnswer(screen, painter))

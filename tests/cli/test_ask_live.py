@@ -1,4 +1,4 @@
-"""In a terminal: what is finished stays, what is not is redrawn, and what a person sees is never broken."""
+"""In a terminal finished blocks stay, the rest is redrawn, and the screen is correct at every step."""
 
 from itertools import pairwise
 from typing import Any
@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cli.emulator import Terminal
-from cli.recorded import (
+from cli.emulator import TerminalEmulator
+from cli.run_events import (
     MODEL,
-    Clock,
-    Output,
+    CapturedOutput,
+    EventClock,
     call,
     call_finished,
     call_running,
@@ -29,22 +29,22 @@ from footnote.cli.terminal.lines import StyledText
 from footnote.cli.terminal.painting import Painter
 from footnote.cli.terminal.renderer import TerminalRenderer
 from footnote.cli.terminal.screen import LiveRegion, Screen
-from footnote.protocol.events import Event
+from footnote.protocol.events import Event, Ping
 
 WELCOME = "$ footnote ask\n"
 
 
-class Session:
-    """A renderer whose stdout and stderr are one terminal."""
+class RenderedTerminal:
+    """A renderer whose stdout and stderr are one terminal emulator."""
 
     def __init__(self, columns: int = 60, rows: int = 24, *, color: bool = True, **options: Any) -> None:
-        self.terminal = Terminal(columns, rows)
+        self.terminal = TerminalEmulator(columns, rows)
         self.terminal.write(WELCOME)
         self.painter = Painter(color=color)
-        self.out, self.err = Output(), Output()
+        self.out, self.err = CapturedOutput(), CapturedOutput()
         region = LiveRegion(self.out.sink, self.painter, lambda: self.terminal.size)
         self.screen = Screen(self.out.sink, self.err.sink, region=region, live_notes=True)
-        self.clock = Clock()
+        self.clock = EventClock()
         self.renderer = TerminalRenderer(
             self.screen, PaintedAnswer(self.screen, self.painter), clock=self.clock, **options
         )
@@ -60,7 +60,7 @@ class Session:
 
 
 def final(events: list[Event], **options: Any) -> str:
-    session = Session(**options)
+    session = RenderedTerminal(**options)
     session.feed(events)
     session.renderer.close()
     return session.shown
@@ -81,7 +81,7 @@ def test_a_whole_run_leaves_the_answer_and_a_line_for_every_call() -> None:
 
 
 def test_calls_side_by_side_are_shown_live_with_their_progress() -> None:
-    session = Session()
+    session = RenderedTerminal()
     session.feed(research()[:18])
     assert session.shown == (
         "I will search.\n\n⏳ Search the web · HPG share price · searching · 1s\n⏳ Write a file · /report.md · 0s"
@@ -89,7 +89,7 @@ def test_calls_side_by_side_are_shown_live_with_their_progress() -> None:
 
 
 def test_a_call_that_ended_before_the_one_above_it_keeps_its_place() -> None:
-    session = Session()
+    session = RenderedTerminal()
     events = [
         *call(0, "c1", "slow", "Slow"),
         *call(1, "c2", "fast", "Fast"),
@@ -106,13 +106,28 @@ def test_a_call_that_ended_before_the_one_above_it_keeps_its_place() -> None:
 
 
 def test_while_nothing_comes_the_model_is_named() -> None:
-    session = Session()
+    session = RenderedTerminal()
     session.feed(start())
     assert session.shown == f"waiting for {MODEL}…"
 
 
+def test_the_seconds_of_a_silent_model_are_counted() -> None:
+    session = RenderedTerminal()
+    session.feed(start())
+    session.clock.now += 2
+    session.renderer.tick()
+    assert session.shown == f"waiting for {MODEL}…"
+    session.clock.now += 70
+    session.renderer.tick()
+    assert session.shown == f"waiting for {MODEL}… · 72s"
+    session.feed([Ping()])
+    assert session.shown == f"waiting for {MODEL}… · 72s"
+    session.feed([*say(0, "42"), *end()])
+    assert session.shown == "42"
+
+
 def test_thinking_is_one_line_that_counts() -> None:
-    session = Session()
+    session = RenderedTerminal()
     session.feed([*start(), *think(0, "x" * 900, "y" * 345)[:-1]])
     assert session.shown == "thinking… 1.2k chars"
     session.feed(think(0)[1:])
@@ -125,26 +140,26 @@ def test_thinking_in_full_stays_above_the_answer() -> None:
 
 
 def test_quiet_shows_the_answer_alone() -> None:
-    session = Session(quiet=True)
+    session = RenderedTerminal(quiet=True)
     session.feed(research()[:18])
     assert session.shown == "I will search."
 
 
 def test_the_unfinished_block_is_shown_before_it_is_finished() -> None:
-    session = Session()
+    session = RenderedTerminal()
     session.feed([*start(), *say(0, "First.\n\nSecond **bo", "ld** and")[:-1]])
     assert session.shown == "First.\n\nSecond bold and"
 
 
 def test_what_became_permanent_is_not_shown_twice() -> None:
-    session = Session()
+    session = RenderedTerminal()
     session.feed([*start(), *say(0, "Some text")[:-1]])
     session.feed(say(0)[-1:], tick=False)
     assert session.shown == "Some text"
 
 
 def test_a_step_that_did_not_change_is_not_drawn_again() -> None:
-    session = Session()
+    session = RenderedTerminal()
     session.feed([*start(), *call(0, "c1", "slow", "Slow"), *call_running("c1")])
     before = session.out.text
     session.renderer.tick()
@@ -155,7 +170,7 @@ def test_a_step_that_did_not_change_is_not_drawn_again() -> None:
 
 
 def test_no_styles_without_colour_but_the_same_words() -> None:
-    plain, painted = Session(color=False), Session()
+    plain, painted = RenderedTerminal(color=False), RenderedTerminal()
     for session in (plain, painted):
         session.feed(research())
         session.renderer.close()
@@ -174,18 +189,18 @@ def test_model_text_cannot_steer_the_terminal() -> None:
         *result(3, "c1", "evil", evil, ok=False),
         *say(4, "The end."),
     ]
-    assert final(events, show_thinking=True).endswith("\n\nThe end.")  # the emulator fails on what it must not get
+    assert final(events, show_thinking=True).endswith("\n\nThe end.")  # the emulator fails on other sequences
 
 
 def test_a_note_is_written_above_what_is_still_moving() -> None:
-    session = Session()
+    session = RenderedTerminal()
     session.feed([*start(), *call(0, "c1", "slow", "Slow"), *call_running("c1")])
     session.screen.note((StyledText("A note."),))
     assert session.shown == "A note.\n⏳ Slow · 0s"
 
 
 def test_nothing_moves_while_somebody_types() -> None:
-    session = Session()
+    session = RenderedTerminal()
     session.feed([*start(), *call(0, "c1", "slow", "Slow"), *call_running("c1")])
     session.screen.hold()
     session.err.sink.write("Allow? [y/N] ")
@@ -233,19 +248,19 @@ def test_the_screen_does_not_depend_on_how_the_answer_arrived(cuts: list[int], c
 
 @pytest.mark.parametrize("columns", [1, 2, 7, 20, 21, 80])
 def test_no_line_is_wider_than_the_terminal(columns: int) -> None:
-    session = Session(columns=columns)
+    session = RenderedTerminal(columns=columns)
     session.terminal.lines = [[]]
     session.terminal.line = 0
     session.feed([*start(), *say(0, *DOCUMENT), *end()])
     session.renderer.close()
-    # A character of two cells has nowhere to go in a terminal of one column.
+    # A character of two cells does not fit into a terminal of one column.
     assert session.terminal.widest <= max(columns, 2)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 5])
 def test_what_is_redrawn_is_lower_than_the_screen(rows: int) -> None:
     events = [*start(), *say(0, *DOCUMENT), *call(1, "c1", "slow", "Slow"), *call_running("c1"), *end()]
-    session = Session(columns=30, rows=rows)
+    session = RenderedTerminal(columns=30, rows=rows)
     for event in events:
         session.feed([event])
         assert len(session.screen.region._drawn) <= max(rows - 1, 0)
@@ -255,7 +270,7 @@ def test_what_is_redrawn_is_lower_than_the_screen(rows: int) -> None:
 
 @pytest.mark.parametrize(("before", "after"), [(80, 20), (20, 80), (40, 39)])
 def test_a_resize_leaves_nothing_behind_and_erases_nothing(before: int, after: int) -> None:
-    session = Session(columns=before)
+    session = RenderedTerminal(columns=before)
     paragraph = "Một đoạn văn dài hơn một dòng 中文字符一个接一个 to the end of it."
     session.feed([*start(), *say(0, f"First.\n\n{paragraph}")[:-1]])
     session.terminal.resize(after)
@@ -265,7 +280,7 @@ def test_a_resize_leaves_nothing_behind_and_erases_nothing(before: int, after: i
 
 
 def test_a_redraw_costs_what_the_screen_holds_not_what_the_answer_has() -> None:
-    session = Session(columns=80, rows=24)
+    session = RenderedTerminal(columns=80, rows=24)
     session.feed([*start(), *say(0, "```\n", *["a line of code\n"] * 5000)[:-1]], tick=False)
     before = len(session.out.text)
     session.renderer.tick()
@@ -273,7 +288,7 @@ def test_a_redraw_costs_what_the_screen_holds_not_what_the_answer_has() -> None:
 
 
 def test_many_events_between_two_ticks_are_one_redraw() -> None:
-    session = Session()
+    session = RenderedTerminal()
     session.feed([*start(), *say(0, *["word "] * 1000)[:-1]], tick=False)
     assert session.out.text == ""
     session.renderer.tick()
@@ -283,7 +298,7 @@ def test_many_events_between_two_ticks_are_one_redraw() -> None:
 
 
 def test_with_the_answer_in_a_file_the_steps_are_still_live() -> None:
-    out, err, terminal = Output(), Output(), Terminal()
+    out, err, terminal = CapturedOutput(), CapturedOutput(), TerminalEmulator()
     err.follower = terminal.write
     screen = Screen(
         out.sink, err.sink, region=LiveRegion(err.sink, Painter(color=True), lambda: (80, 24)), live_notes=True
@@ -297,7 +312,7 @@ def test_with_the_answer_in_a_file_the_steps_are_still_live() -> None:
 
 
 def test_with_the_steps_in_a_file_the_answer_is_still_painted() -> None:
-    out, err, terminal = Output(), Output(), Terminal()
+    out, err, terminal = CapturedOutput(), CapturedOutput(), TerminalEmulator()
     out.follower = terminal.write
     painter = Painter(color=True)
     screen = Screen(out.sink, err.sink, region=LiveRegion(out.sink, painter, lambda: (80, 24)), live_notes=False)

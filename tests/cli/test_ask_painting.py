@@ -1,4 +1,4 @@
-"""Markdown on the screen: nothing that the model wrote is swallowed, and nothing is wider than the screen."""
+"""Markdown in a terminal: no text of the model is lost, and no line is wider than the screen."""
 
 import pytest
 from hypothesis import given, settings

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from cli.recorded import (
+from cli.run_events import (
     MODEL,
-    Clock,
-    Output,
+    CapturedOutput,
+    EventClock,
     call,
     call_finished,
     call_running,
@@ -22,12 +22,11 @@ from cli.recorded import (
     start,
     think,
 )
+from footnote.cli.ask import RunSummary
 from footnote.cli.terminal.answer import PlainAnswer
 from footnote.cli.terminal.lines import StyledText
 from footnote.cli.terminal.renderer import JsonRenderer, TerminalRenderer
-from footnote.cli.terminal.screen import Screen
-from footnote.cli.terminal.summary import RunSummary
-from footnote.cli.terminal.warnings import show_warnings
+from footnote.cli.terminal.screen import Screen, show_warnings
 from footnote.protocol.events import (
     BlockDelta,
     BlockStart,
@@ -43,9 +42,9 @@ from footnote.protocol.sse import encode
 
 
 def render(events: list[Event], *, encoding: str = "utf-8", **options: Any) -> tuple[str, str]:
-    out, err = Output(encoding), Output(encoding)
+    out, err = CapturedOutput(encoding), CapturedOutput(encoding)
     screen = Screen(out.sink, err.sink)
-    clock = Clock()
+    clock = EventClock()
     renderer = TerminalRenderer(screen, PlainAnswer(screen), clock=clock, **options)
     feed(renderer, events, clock)
     renderer.close()
@@ -167,7 +166,7 @@ def test_an_empty_text_block_leaves_no_trace() -> None:
 
 
 def test_as_json_every_event_is_a_line_exactly_as_the_protocol_writes_it() -> None:
-    out = Output("ascii")
+    out = CapturedOutput("ascii")
     renderer = JsonRenderer(out.sink, on_terminal=False)
     events = [*research(), *say(8, "Giá 股价\x1b[31m")]
     feed(renderer, events)
@@ -176,7 +175,7 @@ def test_as_json_every_event_is_a_line_exactly_as_the_protocol_writes_it() -> No
 
 
 def test_json_on_a_terminal_is_the_same_json_and_steers_nothing() -> None:
-    out = Output()
+    out = CapturedOutput()
     renderer = JsonRenderer(out.sink, on_terminal=True)
     events = say(0, "Giá \x1b[31m\x9b31m\x7f\u202e\u2066 股价")
     feed(renderer, events)
@@ -191,7 +190,7 @@ def test_the_model_is_not_named_where_nothing_can_be_redrawn() -> None:
 
 @pytest.mark.parametrize(("quiet", "notes"), [(False, "Warning: a server is gone\nError: b\n"), (True, "Error: b\n")])
 def test_what_is_logged_is_a_note_and_cannot_steer_the_terminal(quiet: bool, notes: str) -> None:
-    out, err = Output(), Output()
+    out, err = CapturedOutput(), CapturedOutput()
     log = logging.getLogger("footnote.tools")
     with show_warnings(Screen(out.sink, err.sink), quiet=quiet):
         log.info("not shown")
@@ -202,7 +201,7 @@ def test_what_is_logged_is_a_note_and_cannot_steer_the_terminal(quiet: bool, not
 
 
 def test_a_message_that_cannot_be_shown_does_not_fail_whoever_logs_it(capsys: pytest.CaptureFixture[str]) -> None:
-    out, err = Output(), Output()
+    out, err = CapturedOutput(), CapturedOutput()
 
     def broken(_: str) -> None:
         raise ValueError("no")
@@ -214,11 +213,11 @@ def test_a_message_that_cannot_be_shown_does_not_fail_whoever_logs_it(capsys: py
 
 
 def test_what_a_restart_says_again_is_not_footnoted_or_counted_twice() -> None:
-    """A terminal takes nothing back, but the list below the answer is of the answer that counts."""
+    """The terminal cannot erase printed text, but the list of footnotes belongs to the final answer."""
     source = {"url": "https://a.example/1", "title": "One", "snippet": "", "domain": "a.example", "number": 1}
     cited = BlockDelta(2, CitationsGrowth((Citation("[1]", 1, 0, 8, "partial", "So it is.", 0, 9),)))
     answered = [BlockStart(2, TextBlock()), BlockDelta(2, TextGrowth("So. [1]")), cited, BlockStop(2)]
-    told = [
+    events = [
         *start(),
         *call(0, "c1", "web_search", "Search the web", query="x"),
         *result(1, "c1", "web_search", "…", artifact={"query": "x", "sources": [source]}),
@@ -228,12 +227,12 @@ def test_what_a_restart_says_again_is_not_footnoted_or_counted_twice() -> None:
         *answered,
         *end(),
     ]
-    out, err = render(told)
+    out, err = render(events)
     assert out.count("So. [1]") == 2
     assert out.count("~ partly supported: “So.”") == 1
-    assert "The server was interrupted. This part of the answer begins again:\n" in err
+    assert "The server was interrupted. This part of the answer starts again:\n" in err
     summary = RunSummary()
-    for event in told[:-2]:
+    for event in events[:-2]:
         summary.feed(event)
     assert summary.stopped_line(0) == (StyledText("Stopped. Kept: 2 words of the answer."),)
 
@@ -243,7 +242,7 @@ def test_sources_of_earlier_turns_can_be_cited_and_need_not_be() -> None:
         Source(url=f"https://a.example/{number}", title=f"Page {number}", snippet="", domain="a.example", number=number)
         for number in (1, 2)
     ]
-    out, err = Output(), Output()
+    out, err = CapturedOutput(), CapturedOutput()
     screen = Screen(out.sink, err.sink)
     renderer = TerminalRenderer(screen, PlainAnswer(screen))
     renderer.add_earlier_sources(earlier)

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: once to stop in order, twice to be gone; at any moment."""
+"""Ctrl-C and SIGTERM at any moment: the first stops gracefully, the second at once."""
 
 import asyncio
 import fcntl
@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from cli.process import FOREGROUND_PROGRAM, SECONDS, Footnote, environment, with_tool_server
+from cli.process import FOREGROUND_PROGRAM, SECONDS, FootnoteProcess, environment, with_tool_server
 from footnote.protocol.events import Event, MessageDelta, MessageStop
 from upstream import Upstream, call, hold, reply, say, stall, stop
 from upstream.server import Api
@@ -25,7 +25,7 @@ WRITE = call("write_file", {"file_path": "/report.md", "content": "# R\n"})
 @SIGNALS
 async def test_in_the_middle_of_the_answer(upstream: Upstream, tmp_path: Path, api: Api, number: int) -> None:
     upstream.script(reply(WRITE, stop("toolUse")), reply(say("Giá của 股价 is"), stall()))
-    async with Footnote("ask", "?", env=environment(tmp_path, upstream, api)) as process:
+    async with FootnoteProcess("ask", "?", env=environment(tmp_path, upstream, api)) as process:
         await process.out.wait_for_text("Giá của 股价 is")
         process.signal(number)
         assert await process.exit_code() == 130
@@ -36,11 +36,11 @@ async def test_in_the_middle_of_the_answer(upstream: Upstream, tmp_path: Path, a
 
 async def test_before_the_first_byte(upstream: Upstream, tmp_path: Path) -> None:
     upstream.script(reply(stall()))
-    async with Footnote("ask", "?", env=environment(tmp_path, upstream)) as process:
+    async with FootnoteProcess("ask", "?", env=environment(tmp_path, upstream)) as process:
         request = await upstream.wait_received(1)
         process.signal(signal.SIGINT)
         assert await process.exit_code() == 130
-    assert (process.out.text, process.err.text) == ("", "Stopped. Nothing had come yet.\n")
+    assert (process.out.text, process.err.text) == ("", "Stopped. There was no answer yet.\n")
     await request.connection.closed.wait()
 
 
@@ -48,14 +48,14 @@ async def test_before_the_first_byte(upstream: Upstream, tmp_path: Path) -> None
 async def test_in_the_middle_of_a_tool_call(upstream: Upstream, tmp_path: Path) -> None:
     with_tool_server(tmp_path)
     upstream.script(reply(say("One moment."), call("mcp__tools__wait", {"reason": "none"}), stop("toolUse")))
-    async with Footnote("ask", "?", env=environment(tmp_path, upstream)) as process:
+    async with FootnoteProcess("ask", "?", env=environment(tmp_path, upstream)) as process:
         await process.err.wait_for_text("⏳")
         process.signal(signal.SIGINT)
         assert await process.exit_code() == 130
     assert process.out.text == "One moment.\n"
-    *_, call_line, kept, usage, _ = process.err.text.splitlines()
+    *_, call_line, kept_line, usage, _ = process.err.text.splitlines()
     assert call_line.startswith("✗ ")
-    assert kept == "Stopped. Kept: 2 words of the answer."
+    assert kept_line == "Stopped. Kept: 2 words of the answer."
     assert usage.endswith("ended: aborted")
 
 
@@ -64,7 +64,7 @@ async def test_a_job_in_the_background_of_a_script_is_not_meant(upstream: Upstre
     upstream.script(reply(say("Half"), hold(gate), say(" and half."), stop()))
     ignoring = FOREGROUND_PROGRAM.replace("signal.default_int_handler", "signal.SIG_IGN")
     env = environment(tmp_path, upstream)
-    async with Footnote("ask", "?", env=env, program=ignoring) as process:
+    async with FootnoteProcess("ask", "?", env=env, program=ignoring) as process:
         await process.out.wait_for_text("Half")
         process.signal(signal.SIGINT)
         gate.set()
@@ -73,7 +73,7 @@ async def test_a_job_in_the_background_of_a_script_is_not_meant(upstream: Upstre
 
 async def test_as_json_the_events_end_in_order(upstream: Upstream, tmp_path: Path) -> None:
     upstream.script(reply(say("Half"), stall()))
-    async with Footnote("ask", "?", "--json", env=environment(tmp_path, upstream)) as process:
+    async with FootnoteProcess("ask", "?", "--json", env=environment(tmp_path, upstream)) as process:
         await process.out.wait_for_text("Half")
         process.signal(signal.SIGINT)
         assert await process.exit_code() == 130
@@ -88,10 +88,10 @@ async def test_twice_ends_a_process_that_is_stuck_in_a_pipe_nobody_reads(upstrea
     upstream.script(reply(say("x" * 500_000), stall()))
     reader, writer = os.pipe()
     try:
-        async with Footnote("ask", "?", env=environment(tmp_path, upstream), stdout=writer) as process:
+        async with FootnoteProcess("ask", "?", env=environment(tmp_path, upstream), stdout=writer) as process:
             await _full(reader)
             process.signal(signal.SIGINT)
-            process.signal(signal.SIGTERM)  # another number: two pending signals of one number are one
+            process.signal(signal.SIGTERM)  # another signal, because two pending signals of one number are one
             assert await process.exit_code() == 130
     finally:
         os.close(reader)
@@ -100,8 +100,8 @@ async def test_twice_ends_a_process_that_is_stuck_in_a_pipe_nobody_reads(upstrea
 
 
 async def _full(pipe: int) -> None:
-    """Waits until nothing more fits into the pipe."""
+    """Waits until the pipe is full."""
     capacity = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
     async with asyncio.timeout(SECONDS):
         while struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0] < capacity:
-            await asyncio.sleep(0.01)  # a pipe tells nobody that it is full
+            await asyncio.sleep(0.01)  # there is no event for a full pipe

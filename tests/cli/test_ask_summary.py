@@ -1,14 +1,14 @@
-"""What is said at the end of a run, and with which exit code it ends."""
+"""The summary and the exit code at the end of a run."""
 
 from pathlib import Path
 
 import pytest
 
-from cli.recorded import MODEL, call, end, result, say, start
+from cli.run_events import MODEL, call, end, result, say, start
 from footnote.cli import Exit
-from footnote.cli.live import locale_from_environ
+from footnote.cli.ask import RunSummary, file_lines
+from footnote.cli.output import locale_from_environ
 from footnote.cli.terminal.lines import UNICODE, Line, as_text
-from footnote.cli.terminal.summary import RunSummary, file_lines
 from footnote.protocol.events import ContextReport, ErrorBody, Event, TurnStopReason, TurnUsage
 
 
@@ -24,14 +24,14 @@ def texts(lines: list[Line]) -> list[str]:
 
 
 CUT = (
-    "The answer reached the longest that the model may write and was cut there. Ask for a shorter answer, or ask about "
+    "The answer reached the maximum length of the model and was cut there. Ask for a shorter answer, or ask about "
     "one part at a time."
 )
 ALL_ROUNDS = (
-    "The agent used all its tool rounds and answered with what it had by then. For more, raise maxToolRounds of the "
-    "agent in agents.json, or ask a narrower question."
+    "The agent used up its tool rounds and answered with what it had found by then. For more, raise maxToolRounds of "
+    "the agent in agents.json, or ask a narrower question."
 )
-NO_REASON = "Error: the model gave up without saying why. Try again, or try another model."
+NO_REASON = "Error: the model failed without a reason. Try again, or try another model."
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_run_without_an_end_is_a_failure() -> None:
     fold = summary(*start(), *say(0, "42"))
     assert (fold.exit_code, texts(fold.problems())) == (
         Exit.FAILURE,
-        ["Error: the run broke off before its end. Try again."],
+        ["Error: the run ended early. Try again."],
     )
 
 
@@ -100,7 +100,7 @@ def test_what_was_left_out_of_the_request_is_said() -> None:
 @pytest.mark.parametrize(
     ("text", "files", "line"),
     [
-        ("", 0, "Stopped. Nothing had come yet."),
+        ("", 0, "Stopped. There was no answer yet."),
         ("One", 0, "Stopped. Kept: 1 word of the answer."),
         ("Hai từ", 1, "Stopped. Kept: 2 words of the answer, 1 file."),
         ("股价 HPG 今天", 0, "Stopped. Kept: 5 words of the answer."),

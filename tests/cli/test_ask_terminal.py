@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.emulator import Terminal
-from cli.process import Footnote, environment
+from cli.emulator import TerminalEmulator
+from cli.process import FootnoteProcess, environment
 from upstream import Upstream, call, hold, reply, say, stall, stop, think
 from upstream.server import Api
 
@@ -18,8 +18,8 @@ EVIL = "\x1b]0;owned\x07\x1b[2J\x1b[9A\x9b31m\r\u202e"
 
 
 def screen(output: str, columns: int = 60) -> str:
-    """What is left on the screen; the emulator fails on any sequence that is not ours."""
-    terminal = Terminal(columns)
+    """The text on the screen; the emulator fails on any other sequence."""
+    terminal = TerminalEmulator(columns)
     terminal.write(CUT_SEQUENCE.sub("", output))
     return terminal.text
 
@@ -32,7 +32,9 @@ async def test_markdown_is_painted_and_steps_stand_between(upstream: Upstream, t
     )
     env = environment(tmp_path, upstream, api)
     folder = tmp_path / "o"
-    async with Footnote("ask", "?", "--output", str(folder), env=env, stdout="terminal", stderr="terminal") as process:
+    async with FootnoteProcess(
+        "ask", "?", "--output", str(folder), env=env, stdout="terminal", stderr="terminal"
+    ) as process:
         assert await process.exit_code() == 0
     *shown, saved, usage, way_on = re.sub(r"\d\.\ds", "…s", screen(process.out.text)).splitlines()
     assert shown == [
@@ -48,7 +50,7 @@ async def test_markdown_is_painted_and_steps_stand_between(upstream: Upstream, t
     ]
     assert saved == f"Saved /report.md as {folder}/report.md"
     assert usage.startswith(f"{api}/")
-    assert re.fullmatch(r'To go on: footnote ask --session [0-9a-f]{8} "…"', way_on)
+    assert re.fullmatch(r'To continue: footnote ask --session [0-9a-f]{8} "…"', way_on)
     assert "\x1b[1m" in process.out.text
 
 
@@ -67,7 +69,7 @@ async def test_what_is_not_finished_is_already_seen(upstream: Upstream, tmp_path
         )
     )
     env = environment(tmp_path, upstream)
-    async with Footnote("ask", "?", env=env, stdout="terminal", stderr="terminal") as process:
+    async with FootnoteProcess("ask", "?", env=env, stdout="terminal", stderr="terminal") as process:
         await process.out.wait_for_text(lambda text: screen(text) == "thinking… 2.3k chars")
         thinking.set()
         await process.out.wait_for_text(lambda text: screen(text) == "One **bo")
@@ -85,7 +87,7 @@ async def test_nothing_in_the_answer_steers_the_terminal(upstream: Upstream, tmp
         reply(say(*EVIL, "The end."), stop()),
     )
     env = environment(tmp_path, upstream)
-    async with Footnote(
+    async with FootnoteProcess(
         "ask", "?", "--show-thinking", env=env, stdout="terminal", stderr="terminal", columns=200
     ) as process:
         assert await process.exit_code() == 0
@@ -97,7 +99,7 @@ async def test_without_colour_there_are_no_styles(upstream: Upstream, tmp_path: 
     upstream.script(reply(say("# Title\n\n**bold** `code`"), stop()))
     env = environment(tmp_path, upstream) | ({} if option.startswith("-") else {option: "1"})
     words = [option] if option.startswith("-") else []
-    async with Footnote("ask", "?", *words, env=env, stdout="terminal", stderr="terminal") as process:
+    async with FootnoteProcess("ask", "?", *words, env=env, stdout="terminal", stderr="terminal") as process:
         assert await process.exit_code() == 0
     assert screen(process.out.text).startswith("Title\n\nbold code\n\n")
     assert "\x1b[1m" not in process.out.text
@@ -108,7 +110,7 @@ async def test_plain_output_in_a_terminal_has_no_sequence_at_all(upstream: Upstr
     upstream.script(reply(WRITE, stop("toolUse")), reply(say("**bold**", EVIL, "."), stop()))
     env = environment(tmp_path, upstream) | ({} if why.startswith("-") else {why: "dumb"})
     words = [why] if why.startswith("-") else []
-    async with Footnote("ask", "?", *words, env=env, stdout="terminal", stderr="terminal") as process:
+    async with FootnoteProcess("ask", "?", *words, env=env, stdout="terminal", stderr="terminal") as process:
         assert await process.exit_code() == 0
     assert "\x1b" not in process.out.text
     assert "\n**bold**.\n" in process.out.text
@@ -116,7 +118,7 @@ async def test_plain_output_in_a_terminal_has_no_sequence_at_all(upstream: Upstr
 
 async def test_with_stderr_elsewhere_the_terminal_has_only_the_answer(upstream: Upstream, tmp_path: Path) -> None:
     upstream.script(reply(WRITE, stop("toolUse")), reply(say("**bold**"), stop()))
-    async with Footnote("ask", "?", env=environment(tmp_path, upstream), stdout="terminal") as process:
+    async with FootnoteProcess("ask", "?", env=environment(tmp_path, upstream), stdout="terminal") as process:
         assert await process.exit_code() == 0
     assert screen(process.out.text) == "bold"
     assert process.err.text.startswith("⏳ Write a file · /report.md\n✓ Write a file · /report.md")
@@ -126,7 +128,7 @@ async def test_with_stderr_elsewhere_the_terminal_has_only_the_answer(upstream: 
 async def test_with_stdout_in_a_file_the_steps_are_drawn(upstream: Upstream, tmp_path: Path) -> None:
     upstream.script(reply(WRITE, stop("toolUse")), reply(say("**bold**"), stop()))
     with (tmp_path / "answer.md").open("w") as file:
-        async with Footnote(
+        async with FootnoteProcess(
             "ask", "?", env=environment(tmp_path, upstream), stdout=file.fileno(), stderr="terminal"
         ) as process:
             assert await process.exit_code() == 0
@@ -136,7 +138,7 @@ async def test_with_stdout_in_a_file_the_steps_are_drawn(upstream: Upstream, tmp
 
 async def test_with_stdout_in_a_pipe_nothing_is_redrawn_on_stderr(upstream: Upstream, tmp_path: Path) -> None:
     upstream.script(reply(WRITE, stop("toolUse")), reply(say("**bold**"), stop()))
-    async with Footnote("ask", "?", env=environment(tmp_path, upstream), stderr="terminal") as process:
+    async with FootnoteProcess("ask", "?", env=environment(tmp_path, upstream), stderr="terminal") as process:
         assert await process.exit_code() == 0
     assert process.out.text == "**bold**\n"
     assert "\x1b" not in process.err.text
@@ -147,13 +149,13 @@ async def test_a_terminal_that_is_resized_is_drawn_at_its_new_width(upstream: Up
     words = "một hai ba 四五六 seven eight nine ten"
     upstream.script(reply(say(f"{words}\n\n{words}"), hold(gate), say(" end."), stop()))
     env = environment(tmp_path, upstream)
-    async with Footnote("ask", "?", "--quiet", env=env, stdout="terminal", stderr="terminal") as process:
+    async with FootnoteProcess("ask", "?", "--quiet", env=env, stdout="terminal", stderr="terminal") as process:
         await process.out.wait_for_text(lambda text: screen(text) == f"{words}\n\n{words}")
         before = len(process.out.text)
         process.out.resize(20)
         gate.set()
         assert await process.exit_code() == 0
-    terminal = Terminal(60)
+    terminal = TerminalEmulator(60)
     terminal.write(process.out.text[:before])
     terminal.resize(20)
     terminal.write(process.out.text[before:])
@@ -163,7 +165,7 @@ async def test_a_terminal_that_is_resized_is_drawn_at_its_new_width(upstream: Up
 async def test_ctrl_c_typed_in_the_terminal_stops_and_says_what_was_kept(upstream: Upstream, tmp_path: Path) -> None:
     upstream.script(reply(WRITE, stop("toolUse")), reply(say("Three whole words"), stall()))
     env = environment(tmp_path, upstream)
-    async with Footnote("ask", "?", env=env, stdin="terminal", stdout="terminal", stderr="terminal") as process:
+    async with FootnoteProcess("ask", "?", env=env, stdin="terminal", stdout="terminal", stderr="terminal") as process:
         await process.out.wait_for_text("Three whole words")
         process.out.type("\x03")
         assert await process.exit_code() == 130

@@ -1,4 +1,4 @@
-"""`footnote config show`, and what every command has in common: options, exit codes, errors on one line."""
+"""`footnote config show`, and what all commands share: options, exit codes, one-line errors."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cli.process import Footnote, environment, footnote
+from cli.process import FootnoteProcess, environment, run_footnote
 from footnote.cli import COMMANDS, Exit, main
 
 SECRETS = {"ANTHROPIC_API_KEY": "sk-ant-planted", "FOOTNOTE_DATABASE_URL": "postgresql://me:planted@db/footnote"}
@@ -27,12 +27,6 @@ AGENTS = {
         }
     ]
 }
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("FOOTNOTE_HOME", str(tmp_path))
-    return tmp_path
 
 
 def show_config(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
@@ -197,36 +191,36 @@ def test_the_help_names_every_command_and_imports_none_of_them() -> None:
     assert out.splitlines()[-1] == "['footnote.cli', 'footnote.cli.terminal', 'footnote.cli.terminal.clean']"
 
 
-class Unwell:
-    """A command of the kind that `main` must survive."""
+class FailingCommand:
+    """A command that raises the given error."""
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
 
     def register(self, subparsers: Any) -> None:
-        subparsers.add_parser("unwell").set_defaults(run=self.run)
+        subparsers.add_parser("broken").set_defaults(run=self.run)
 
     def run(self, _: Any) -> int:
         raise self.error
 
 
 @pytest.fixture
-def unwell(monkeypatch: pytest.MonkeyPatch) -> Any:
+def install_failing_command(monkeypatch: pytest.MonkeyPatch) -> Any:
     def install(error: BaseException) -> None:
-        monkeypatch.setitem(sys.modules, "unwell", Unwell(error))
-        monkeypatch.setitem(COMMANDS, "unwell", ("unwell", ""))
+        monkeypatch.setitem(sys.modules, "broken", FailingCommand(error))
+        monkeypatch.setitem(COMMANDS, "broken", ("broken", ""))
 
     return install
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "said"),
+    ("error", "code", "message"),
     [
         (KeyboardInterrupt(), Exit.INTERRUPTED, "Interrupted."),
         (
             KeyError("planted"),
             Exit.FAILURE,
-            "An error that should not happen: KeyError. Set FOOTNOTE_DEBUG=1 to see where it happened.",
+            "Unexpected error: KeyError. Set FOOTNOTE_DEBUG=1 to see where it happened.",
         ),
         (
             OSError(28, "No space left on device", "/x"),
@@ -236,18 +230,18 @@ def unwell(monkeypatch: pytest.MonkeyPatch) -> Any:
     ],
 )
 def test_an_error_is_one_line_and_an_exit_code(
-    unwell: Any, error: BaseException, code: Exit, said: str, capsys: pytest.CaptureFixture[str]
+    install_failing_command: Any, error: BaseException, code: Exit, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    unwell(error)
-    assert main(["unwell"]) == code
-    assert capsys.readouterr().err == f"footnote: {said}\n"
+    install_failing_command(error)
+    assert main(["broken"]) == code
+    assert capsys.readouterr().err == f"footnote: {message}\n"
 
 
-def test_the_traceback_can_be_asked_for(unwell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    unwell(KeyError("planted"))
+def test_the_traceback_can_be_asked_for(install_failing_command: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    install_failing_command(KeyError("planted"))
     monkeypatch.setenv("FOOTNOTE_DEBUG", "1")
     with pytest.raises(KeyError):
-        main(["unwell"])
+        main(["broken"])
 
 
 @pytest.mark.parametrize(
@@ -256,16 +250,19 @@ def test_the_traceback_can_be_asked_for(unwell: Any, monkeypatch: pytest.MonkeyP
 async def test_a_reader_that_has_left_ends_the_command_quietly(
     tmp_path: Path, arguments: list[str], agents: int
 ) -> None:
-    """Python notices at the first write, at the last flush or when it ends, by how much there is to write."""
+    """Depending on the amount of output, Python notices the closed pipe at the first write, at the last flush or at
+    exit."""
     reading, writing = os.pipe()
     os.close(reading)
     listed = json.dumps([{"id": f"a{number}"} for number in range(agents)])
-    async with Footnote(*arguments, env=environment(tmp_path, FOOTNOTE_AGENTS=listed), stdout=writing) as process:
+    async with FootnoteProcess(
+        *arguments, env=environment(tmp_path, FOOTNOTE_AGENTS=listed), stdout=writing
+    ) as process:
         os.close(writing)
         assert (await process.exit_code(), process.err.text) == (Exit.OK, "")
 
 
 async def test_a_terminal_that_knows_few_characters_gets_escapes(tmp_path: Path) -> None:
     env = environment(tmp_path, PYTHONIOENCODING="ascii", FOOTNOTE_HOME=str(tmp_path / "hồ"))
-    code, out, _ = await footnote("config", "show", env=env)
+    code, out, _ = await run_footnote("config", "show", env=env)
     assert (code, out.splitlines()[0]) == (0, f"Home folder: {tmp_path}/h\\u1ed3")

@@ -1,4 +1,4 @@
-"""`footnote doctor` against real servers on loopback: what it finds, what it advises, what it never says."""
+"""`footnote doctor` against real servers on loopback: its findings, its advice, and no secrets."""
 
 import asyncio
 import json
@@ -10,17 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from cli.examining import KEY, doctor, ok, search_variables, without_times
-from cli.process import CLOSED, environment, footnote
-from footnote.cli.search_checks import FALLBACK_REMEDY
+from cli.doctor_report import KEY, doctor, ok, search_variables, without_times
+from cli.process import CLOSED, environment, run_footnote
+from footnote.cli.provider_checks import FALLBACK_REMEDY
+from upstream import call, reply, stop
+from upstream.server import render_body
 from web.providers import SearchServer
 
 EXAMPLE = Path(__file__).parents[1] / "tools" / "mcp_servers" / "example.py"
 
 
 @dataclass
-class Lister:
-    """A server that lists models, or answers with a status instead."""
+class ModelListServer:
+    """A server that lists models and calls the tool that it is offered, or responds with an error status."""
 
     models: tuple[str, ...] = ()
     status: str = "200 OK"
@@ -29,19 +31,27 @@ class Lister:
     heads: list[str] = field(default_factory=list[str])
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.heads.append((await reader.readuntil(b"\r\n\r\n")).decode().lower())
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        self.heads.append(head)
         listed = json.dumps({"data": [{"id": name} for name in self.models]})
         body = (self.body if self.body is not None else listed).encode()
+        kind = "application/json"
+        for path, api in (("/chat/completions ", "openai"), ("/v1/messages ", "anthropic")):
+            if path in head.partition("\r")[0] and self.status == "200 OK":
+                body = render_body(api, reply(call("current_weather", {"city": "Hanoi"}), stop("toolUse")))
+                kind = "text/event-stream"
         writer.write(
-            f"HTTP/1.1 {self.status}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body
+            f"HTTP/1.1 {self.status}\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n"
+            "connection: close\r\n\r\n".encode()
+            + body
         )
         await writer.drain()
         writer.close()
 
 
 @asynccontextmanager
-async def listing(*models: str, status: str = "200 OK", body: str | None = None) -> AsyncIterator[Lister]:
-    lister = Lister(models, status, body)
+async def listing(*models: str, status: str = "200 OK", body: str | None = None) -> AsyncIterator[ModelListServer]:
+    lister = ModelListServer(models, status, body)
     server = await asyncio.start_server(lister.answer, "127.0.0.1", 0)
     async with server:
         lister.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
@@ -59,8 +69,8 @@ async def test_on_a_fresh_machine_nothing_is_missing(tmp_path: Path) -> None:
     assert found["home"] == ok(f"{tmp_path} is writable")
     assert found["search"] == ok("agent researcher searches with duckduckgo")
     (reading,) = found["reading"]
-    assert [without_times(reading)] == ok("a page was taken apart in … ms, the start of the process included")
-    assert found["database"] == ok(f"{tmp_path}/footnote.db is made when the first page is read")
+    assert [without_times(reading)] == ok("a page was parsed in … ms, including the start of the process")
+    assert found["database"] == ok(f"{tmp_path}/footnote.db is created when the first page is read")
     assert found["network"] == ok("reached: duckduckgo")
     assert found["ollama"] == ok(f"not running at {CLOSED}, and not needed if there is a key")
     assert {finding["status"] for findings in found.values() for finding in findings} == {"OK"}
@@ -68,7 +78,7 @@ async def test_on_a_fresh_machine_nothing_is_missing(tmp_path: Path) -> None:
 
 
 async def test_lines_begin_with_the_verdict_and_the_advice_stands_below(tmp_path: Path) -> None:
-    code, out, err = await footnote("doctor", "--home", str(tmp_path), env=environment(tmp_path))
+    code, out, err = await run_footnote("doctor", "--home", str(tmp_path), env=environment(tmp_path))
     lines = out.splitlines()
     assert (code, err) == (0, "")
     assert lines[0] == "OK    configuration: valid (no file; defaults and environment)"
@@ -93,9 +103,13 @@ async def test_the_default_model_is_asked_whether_it_is_there(
     assert (code, found["model"]) == (0, ok(f"{name}/{model} (there is a key for {name}): the server answers"))
     assert found["network"] == ok(f"reached: {name}")
     assert found["keys"] == ok(f"models.providers.{name}.apiKey is set (environment: {api}_API_KEY)")
-    (head,) = server.heads
-    assert head.startswith(path)
-    assert header in head
+    listing_head, question_head = server.heads
+    assert listing_head.startswith(path)
+    assert question_head.startswith("post ")
+    assert all(header in head for head in server.heads)
+    assert found["style"] == ok(f"{name}/{model} is agentic: nothing says that it is small")
+    (tools,) = found["tools"]
+    assert tools["message"].startswith(f"{name}/{model} called a tool as it should (10 + 5 tokens, ")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +132,8 @@ async def test_a_server_that_refuses_is_told_apart_from_one_that_lists_nothing(
         code, found = await doctor(tmp_path, OPENAI_API_KEY=KEY, FOOTNOTE_MODELS_PROVIDERS_OPENAI_BASE_URL=server.url)
     about = "openai/gpt-6.1-sol (there is a key for openai)"
     assert found["model"] == [{"status": verdict, "message": f"{about}: {message}", "remedy": remedy}]
-    assert code == (1 if verdict == "FAIL" else 0)
+    assert code == 1
+    assert ("tools" in found) == (verdict == "WARN")  # a question fails too
 
 
 async def test_a_server_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
@@ -159,14 +174,14 @@ async def test_an_ollama_without_models_is_pointed_out(tmp_path: Path, body: str
     async with listing(body=body) as server:
         _, found = await doctor(tmp_path, FOOTNOTE_MODELS_PROVIDERS_OLLAMA_BASE_URL=server.url)
     (finding,) = found["ollama"]
-    assert (finding["status"], finding["message"]) == ("WARN", "running, but it has no model")
+    assert (finding["status"], finding["message"]) == ("WARN", "running, but it has no models")
     assert found["model"][0]["message"].startswith("footnote/reader")
 
 
 async def test_names_from_a_server_cannot_steer_the_terminal(tmp_path: Path) -> None:
     async with listing("evil\x1b[2Jname") as server:
         env = environment(tmp_path, FOOTNOTE_MODELS_PROVIDERS_OLLAMA_BASE_URL=server.url)
-        _, out, _ = await footnote("doctor", env=env)
+        _, out, _ = await run_footnote("doctor", env=env)
     assert "running, with evilname\n" in out
     assert "\x1b" not in out
 
@@ -209,7 +224,7 @@ async def test_every_problem_of_the_configuration_is_a_failure_and_the_rest_is_s
         ),
     ]
     assert set(found) == {"configuration", "home", "disk", "extras", "database", "storage"}
-    assert found["database"] == ok(f"{tmp_path}/footnote.db is made when the first page is read")
+    assert found["database"] == ok(f"{tmp_path}/footnote.db is created when the first page is read")
 
 
 async def test_with_a_broken_configuration_a_broken_database_is_still_found(tmp_path: Path) -> None:
@@ -254,14 +269,14 @@ async def test_a_home_folder_that_cannot_be_written_to_is_a_failure(tmp_path: Pa
     file = tmp_path / "file"
     file.write_text("")
     env = environment(tmp_path, FOOTNOTE_HOME=str(file))
-    code, out, _ = await footnote("doctor", env=env)
+    code, out, _ = await run_footnote("doctor", env=env)
     assert code == 1
     assert f"FAIL  home: {file} cannot be written to (Not a directory)" in out
 
 
 async def test_a_home_folder_that_is_not_there_yet_can_be_made(tmp_path: Path) -> None:
     _, found = await doctor(tmp_path / "new")
-    assert found["home"] == ok(f"{tmp_path / 'new'} can be made when needed")
+    assert found["home"] == ok(f"{tmp_path / 'new'} is created when needed")
 
 
 async def test_tool_servers_are_started_and_their_tools_listed(tmp_path: Path) -> None:
@@ -294,7 +309,7 @@ async def test_without_the_extras_they_are_advised_and_nothing_breaks(tmp_path: 
     async with listing("m") as ollama:
         variables = {"FOOTNOTE_HOME": str(tmp_path), "FOOTNOTE_MODELS_PROVIDERS_OLLAMA_BASE_URL": ollama.url}
         env = environment(tmp_path, **variables)
-        code, out, err = await footnote("doctor", env=env, program=hidden)
+        code, out, err = await run_footnote("doctor", env=env, program=hidden)
     assert (code, err) == (0, "")
     assert "WARN  extras: rich is not installed" in out
     assert out.count('      -> pip install "footnote[mcp]"\n') == 2

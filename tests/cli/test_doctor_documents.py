@@ -1,21 +1,21 @@
-"""What `footnote doctor` finds about fonts, the converter and the storage."""
+"""The findings of `footnote doctor` about fonts, the converter and the storage."""
 
 import re
 from pathlib import Path
 
-from cli.examining import doctor, ok
-from cli.process import CLOSED, environment, footnote
+from cli.doctor_report import doctor, ok
+from cli.process import CLOSED, environment, run_footnote
 
 INSTALL = 'pip install "footnote[convert]"'
 
 
 async def test_a_page_is_converted_and_no_file_is_left(tmp_path: Path) -> None:
     _, found = await doctor(tmp_path)
-    assert found["fonts"] == ok("all fonts of documents are there; those of this machine are not needed")
-    (made,) = found["converter"]
-    said = "a page became a PDF of … KiB in … ms, the start of the process included"
-    assert made | {"message": re.sub(r"\d+", "…", made["message"])} == ok(said)[0]
-    assert found["storage"] == ok(f"{tmp_path}/files is made when the first large file is kept")
+    assert found["fonts"] == ok("all fonts for documents are installed; those of this machine are not needed")
+    (finding,) = found["converter"]
+    message = "a page became a PDF of … KiB in … ms, including the start of the process"
+    assert finding | {"message": re.sub(r"\d+", "…", finding["message"])} == ok(message)[0]
+    assert found["storage"] == ok(f"{tmp_path}/files is created when the first large file is stored")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -23,7 +23,7 @@ async def test_a_storage_that_is_there_is_written_to_and_left_as_it_was(tmp_path
     folder = tmp_path / "files"
     folder.mkdir()
     _, found = await doctor(tmp_path)
-    assert found["storage"] == ok("local:files can be written, read and emptied")
+    assert found["storage"] == ok("local:files can be written, read and deleted from")
     assert [path for path in folder.rglob("*") if path.is_file()] == []
 
 
@@ -32,7 +32,7 @@ async def test_a_storage_that_cannot_be_used_is_a_failure(tmp_path: Path) -> Non
     code, found = await doctor(tmp_path)
     (finding,) = found["storage"]
     assert (code, finding["status"]) == (1, "FAIL")
-    assert finding["remedy"] == "Until then no upload and no large file can be kept. Check storage.url."
+    assert finding["remedy"] == "Until then no upload and no large file can be stored. Check storage.url."
 
 
 async def test_a_bucket_is_asked_and_its_keys_are_never_shown(tmp_path: Path) -> None:
@@ -50,6 +50,8 @@ async def test_a_bucket_is_asked_and_its_keys_are_never_shown(tmp_path: Path) ->
 async def test_without_the_packages_the_remedy_is_to_install_them(tmp_path: Path) -> None:
     hidden = "import sys; sys.modules.update(typst=None); from footnote.cli import main; sys.exit(main())"
     env = environment(tmp_path, FOOTNOTE_HOME=str(tmp_path))
-    _, out, _ = await footnote("doctor", env=env, program=hidden)
-    assert f"WARN  fonts: the typesetter is not installed; nothing can be converted to PDF\n      -> {INSTALL}\n" in out
+    _, out, _ = await run_footnote("doctor", env=env, program=hidden)
+    assert (
+        f"WARN  fonts: the typesetter is not installed, so nothing can be converted to PDF\n      -> {INSTALL}\n" in out
+    )
     assert f"WARN  extras: typst is not installed; it is needed for PDF and Word documents\n      -> {INSTALL}\n" in out

@@ -1,4 +1,4 @@
-"""`footnote doctor` on searching: providers that answer, block, refuse and hang; and the library."""
+"""The findings of `footnote doctor` about search: providers that answer, block, refuse and hang; and the library."""
 
 import asyncio
 import json
@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import engines
-from cli.examining import doctor, ok, search_variables, without_times
+from cli.doctor_report import doctor, ok, search_variables, without_times
 from cli.process import CLOSED
-from footnote.cli.search_checks import FALLBACK_REMEDY, OFFLINE_REMEDY
+from footnote.cli.provider_checks import FALLBACK_REMEDY, OFFLINE_REMEDY
 from footnote.db.engine import Database
 from footnote.library import Library, file_url
 from footnote.protocol.sources import Snapshot
@@ -43,7 +43,7 @@ async def test_a_provider_that_takes_us_for_a_machine_is_a_warning_that_names_wh
     assert blocked["message"].startswith("duckduckgo: ")
     assert blocked["remedy"] == (
         "It often blocks servers. For searches that do not depend on it, set SERPER_API_KEY or TAVILY_API_KEY, or name "
-        "a SearXNG instance of yours in tools.webSearch.providers.searxng.baseUrl."
+        "an instance of yours in tools.webSearch.providers.searxng.baseUrl."
     )
 
 
@@ -70,7 +70,7 @@ async def test_offline_is_a_warning_because_the_library_still_answers(tmp_path: 
     (offline,) = found["provider"]
     assert (code, offline["status"], offline["remedy"]) == (0, "WARN", FALLBACK_REMEDY)
     assert offline["message"].startswith("duckduckgo: it could not be reached: the connection was refused")
-    none = {"status": "WARN", "message": "none was reached of duckduckgo", "remedy": OFFLINE_REMEDY}
+    none = {"status": "WARN", "message": "could not reach any of duckduckgo", "remedy": OFFLINE_REMEDY}
     assert found["network"] == [none]
 
 
@@ -89,15 +89,15 @@ async def test_providers_that_hang_are_waited_for_together_and_not_for_long(tmp_
     ):
         for server in (duckduckgo, brave, tavily):
             server.script(hanging_reply())
-        asking = asyncio.create_task(doctor(tmp_path, **search_variables(duckduckgo, brave, tavily)))
+        command = asyncio.create_task(doctor(tmp_path, **search_variables(duckduckgo, brave, tavily)))
         for server in (duckduckgo, brave, tavily):
             await server.wait_received(1)
-        # Nobody has been given up when the last of them is asked.
+        # All are waited for together: the last request starts before the first one times out.
         assert [server.open for server in (duckduckgo, brave, tavily)] == [1, 1, 1]
-        code, found = await asking
+        code, found = await command
     assert code == 0
     assert [finding["status"] for finding in found["provider"]] == ["WARN"] * 3
-    assert found["network"][0]["message"] == "none was reached of duckduckgo, brave, tavily"
+    assert found["network"][0]["message"] == "could not reach any of duckduckgo, brave, tavily"
     assert "no answer within 6 seconds" in found["provider"][0]["message"]
 
 
@@ -130,7 +130,7 @@ async def test_a_library_that_cannot_be_opened_is_a_failure(tmp_path: Path) -> N
     (finding,) = found["database"]
     assert (code, finding["status"]) == (1, "FAIL")
     assert finding["message"].startswith(f"{tmp_path}/footnote.db cannot be read (")
-    assert finding["remedy"] == "Until then nothing that is read is kept, and no footnote can be opened later."
+    assert finding["remedy"] == "Until then no page is stored, and no footnote can be opened later."
 
 
 async def test_a_search_provider_without_its_key_is_pointed_out(tmp_path: Path) -> None:

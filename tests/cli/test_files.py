@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cli.process import Footnote, environment, footnote
-from server.house import LOCAL_TOKEN, open_house
+from cli.process import FootnoteProcess, environment, run_footnote
+from server.harness import LOCAL_TOKEN, open_server
 from upstream import Upstream, call, reply, say, stop
 
 REPORT = "# Báo cáo\n\nOne.\n"
@@ -20,22 +20,23 @@ PATH = "/notes/báo cáo.md"
 
 @pytest.fixture(params=["here", "there"])
 async def env(request: pytest.FixtureRequest, tmp_path: Path, upstream: Upstream) -> AsyncIterator[dict[str, str]]:
-    """The way to a session with one file of two versions; `SERVER` is what `--server` is given, if anything."""
+    """The environment for a session with one file of two versions, here or on a server; `SERVER` is the value of
+    `--server`."""
     upstream.script(reply(WRITE, stop("toolUse")), reply(EDIT, stop("toolUse")), reply(say("Done."), stop()))
     if request.param == "here":
         env = {**environment(tmp_path, upstream), "SERVER": ""}
         await ask_question(env, "Write!")
         yield env
         return
-    async with open_house(tmp_path / "server", upstream) as house:
-        env = {**environment(tmp_path, FOOTNOTE_TOKEN=LOCAL_TOKEN), "SERVER": house.url}
+    async with open_server(tmp_path / "server", upstream) as server:
+        env = {**environment(tmp_path, FOOTNOTE_TOKEN=LOCAL_TOKEN), "SERVER": server.url}
         await ask_question(env, "Write!")
         yield env
 
 
 async def run(env: dict[str, str], *words: str, **more: Any) -> tuple[int, str, str]:
-    server = ("--server", env["SERVER"]) if env["SERVER"] else ()
-    return await footnote(*words, *server, env=env, **more)
+    server_option = ("--server", env["SERVER"]) if env["SERVER"] else ()
+    return await run_footnote(*words, *server_option, env=env, **more)
 
 
 async def files(env: dict[str, str], action: str, *words: str, **more: Any) -> tuple[int, str, str]:
@@ -67,7 +68,7 @@ async def test_files_are_listed_and_fetched(env: dict[str, str], tmp_path: Path)
     code, out, _ = await files(env, "get", PATH, "--output", str(target))
     assert (code, out, target.read_text()) == (0, f"{target}\n", REPORT.replace("One", "Two"))
     code, out, err = await files(env, "get", PATH, "--output", str(target), "--version", "1")
-    assert (code, out, "is not overwritten. Give --force" in err) == (2, "", True)
+    assert (code, out, "already exists. Give --force" in err) == (2, "", True)
     assert "Two" in target.read_text()
     assert (await files(env, "get", PATH, "--output", str(target), "--version", "1", "--force"))[0] == 0
     assert target.read_text() == REPORT
@@ -101,7 +102,7 @@ async def test_versions_are_listed_compared_and_restored(env: dict[str, str]) ->
     code, out, _ = await files(env, "diff", PATH, "--from", "2", "--to", "1", "--json")
     assert (json.loads(out)["from"], json.loads(out)["to"], json.loads(out)["added"]) == (2, 1, 1)
     code, out, err = await files(env, "restore", PATH, "1")
-    assert (code, out, err) == (0, "", f"{PATH} is version 1 again, as version 3.\n")
+    assert (code, out, err) == (0, "", f"Restored version 1 of {PATH} as version 3.\n")
     code, out, _ = await files(env, "versions", PATH, "--json")
     assert [(one["number"], one["author"]) for one in json.loads(out)] == [(3, "user"), (2, "agent"), (1, "agent")]
 
@@ -129,7 +130,7 @@ async def test_uploads_come_back_byte_for_byte(env: dict[str, str], tmp_path: Pa
 
 
 def _png() -> bytes:
-    """A picture of one pixel."""
+    """An image of one pixel."""
     return bytes.fromhex(
         "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360000002000001e221bc330000"
         "000049454e44ae426082"
@@ -156,7 +157,7 @@ async def test_a_users_edit_is_a_version_that_the_agent_sees(env: dict[str, str]
     assert await list_files(env) == [("generated", "one.md"), ("generated", "báo cáo.md")]
     (tmp_path / "raw.bin").write_bytes(b"\xff\x00")
     code, _, err = await files(env, "put", str(tmp_path / "raw.bin"), "--as", "/raw.bin")
-    assert (code, "is not text in UTF-8" in err) == (2, True)
+    assert (code, "is not UTF-8 text" in err) == (2, True)
     code, _, err = await files(env, "put", *[str(tmp_path / "edited.md")] * 2, "--as", "/x.md")
     assert (code, "give one FILE with it" in err) == (2, True)
 
@@ -215,13 +216,13 @@ async def test_a_file_on_a_terminal_steers_nothing(env: dict[str, str], tmp_path
     (tmp_path / "raw.bin.png").write_bytes(_png())
     assert (await files(env, "put", str(tmp_path / "evil.md"), "--as", "/evil.md"))[0] == 0
     assert (await files(env, "put", str(tmp_path / "raw.bin.png")))[0] == 0
-    server = ("--server", env["SERVER"]) if env["SERVER"] else ()
-    words = ("files", "get", "last", "/evil.md", "--output", "-", *server)
-    async with Footnote(*words, env=env, stdout="terminal") as process:
+    server_option = ("--server", env["SERVER"]) if env["SERVER"] else ()
+    words = ("files", "get", "last", "/evil.md", "--output", "-", *server_option)
+    async with FootnoteProcess(*words, env=env, stdout="terminal") as process:
         assert await process.exit_code() == 0
         assert process.out is not None
         assert process.out.text == "red text\n"
-    words = ("files", "get", "last", "raw.bin.png", "--output", "-", *server)
-    async with Footnote(*words, env=env, stdout="terminal") as process:
+    words = ("files", "get", "last", "raw.bin.png", "--output", "-", *server_option)
+    async with FootnoteProcess(*words, env=env, stdout="terminal") as process:
         assert await process.exit_code() == 2
     assert (await files(env, "get", "/evil.md", "--output", "-"))[1] == "red \x1b[31mtext\x07\n"

@@ -1,4 +1,4 @@
-"""`footnote library`: what was read, listed, opened and removed in the terminal."""
+"""`footnote library`: listing, opening and removing pages in the terminal."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import engines
-from cli.process import environment, footnote
+from cli.process import environment, run_footnote
 from footnote.cli import Exit, main
 from footnote.db.engine import Database
 from footnote.library import Library
@@ -34,12 +34,6 @@ HOSTILE = Snapshot(
     title="T\x1b[31m\nitle",
     author="\x1b[0mX",
 )
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("FOOTNOTE_HOME", str(tmp_path))
-    return tmp_path
 
 
 def store_snapshots(home: Path, *snapshots: Snapshot) -> None:
@@ -128,14 +122,14 @@ def test_a_beginning_that_fits_several_pages_is_refused_with_their_names(
     store_snapshots(home, *(Snapshot(url=url, text=url) for url in urls))
     shown = ", ".join(reversed(urls[2:]))
     assert run_refused(capsys, "show", "https://many") == (
-        f"footnote: 7 pages begin with https://many. Say more of one of them: {shown}, …\n"
+        f"footnote: 7 pages begin with https://many. Give more of it: {shown}, …\n"
     )
 
 
 @pytest.mark.parametrize("command", ["show", "remove"])
 def test_what_is_not_there_is_wrong_usage(home: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
     assert run_refused(capsys, command, "https://nowhere.example") == (
-        "footnote: The library has no https://nowhere.example. `footnote library list` shows what there is.\n"
+        "footnote: The library has no https://nowhere.example. `footnote library list` shows all pages.\n"
     )
 
 
@@ -172,7 +166,7 @@ def test_a_passage_outside_the_text_is_wrong_usage(
 ) -> None:
     store_snapshots(home, TREATY)
     assert run_refused(capsys, "show", TREATY.id, f"--from={start}", f"--to={end}") == (
-        "footnote: The text has 81 characters; --from and --to must lie in it, the first before the second.\n"
+        "footnote: The text has 81 characters; --from and --to must be inside it, --from before --to.\n"
     )
 
 
@@ -228,9 +222,9 @@ def test_what_can_be_removed_is_removed_though_something_else_is_missing(
 
 def test_a_place_that_cannot_be_written_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "config.json").write_text('{"database": {"url": "sqlite:config.json/library.db"}}')
-    said = run_refused(capsys, "list", code=Exit.FAILURE)
+    message = run_refused(capsys, "list", code=Exit.FAILURE)
     reason = f"{home}/config.json is not a folder"
-    assert said.startswith(f"footnote: {home}/config.json/library.db cannot be written ({reason}). Give yourself")
+    assert message.startswith(f"footnote: {home}/config.json/library.db cannot be written ({reason}). Give yourself")
 
 
 def test_the_configured_database_is_used(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -253,6 +247,6 @@ def test_every_action_explains_itself(capsys: pytest.CaptureFixture[str], action
 
 
 async def test_the_text_alone_goes_into_a_pipe(tmp_path: Path) -> None:
-    code, out, err = await footnote("library", "show", "footnote://docs/cli.md", env=environment(tmp_path))
+    code, out, err = await run_footnote("library", "show", "footnote://docs/cli.md", env=environment(tmp_path))
     assert (code, out.splitlines()[0]) == (0, "# Command line")
     assert "Title:     Command line\n" in err

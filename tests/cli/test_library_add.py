@@ -1,4 +1,4 @@
-"""`footnote library add`: a person's own files, searched as pages are."""
+"""`footnote library add`: files of the user are searchable like pages."""
 
 import json
 from pathlib import Path
@@ -83,7 +83,7 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_added(home: Path, capsys: p
     missing, song, broken, folder = captured.err.splitlines()
     assert missing == f"footnote: {home}/missing.md: No such file or directory"
     assert song == (
-        f"footnote: {home}/song.mp3: this kind of file cannot be read; those that can end in .csv, .htm, .html, .json, "
+        f"footnote: {home}/song.mp3: this type of file cannot be read; supported are .csv, .htm, .html, .json, "
         ".markdown, .md, .pdf, .txt"
     )
     assert broken.startswith(f"footnote: {home}/broken.pdf: ")

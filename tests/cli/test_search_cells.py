@@ -1,12 +1,11 @@
-"""Text in the cells of a terminal: as wide as it looks, cut and wrapped where a reader would."""
+"""The width of text in terminal cells: measured, cut and wrapped by what is visible."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from footnote.cli.terminal.cells import one_line, pad, truncate, width, wrap
-from footnote.cli.terminal.lines import Line, StyledText, as_text
+from footnote.cli.terminal.lines import Line, StyledText, as_text, one_line, pad, truncate, width, wrap
 
 texts = st.text(st.sampled_from("aé ,.[]股价，。（）“”ạ한ｱĐ\u0301"), max_size=80)
 

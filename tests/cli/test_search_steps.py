@@ -1,7 +1,7 @@
-"""Where a search is, while it is under way: one line that is redrawn, or a line a stage."""
+"""The progress of a search: one redrawn line in a terminal, one line for each stage elsewhere."""
 
-from cli.emulator import Terminal
-from cli.recorded import Clock, Output
+from cli.emulator import TerminalEmulator
+from cli.run_events import CapturedOutput, EventClock
 from footnote.cli.search import SearchProgress
 from footnote.cli.terminal.painting import Painter
 from footnote.cli.terminal.screen import LiveRegion, Screen
@@ -17,7 +17,7 @@ SEARCH = [
 
 
 def lines(*, quiet: bool = False, encoding: str = "utf-8") -> str:
-    out, err = Output(encoding), Output(encoding)
+    out, err = CapturedOutput(encoding), CapturedOutput(encoding)
     steps = SearchProgress(Screen(out.sink, err.sink), quiet=quiet)
     for step in SEARCH:
         steps.feed(step)
@@ -36,7 +36,7 @@ def test_quiet_says_nothing_about_it() -> None:
 
 
 def test_in_a_terminal_one_line_is_redrawn_and_counts_the_seconds() -> None:
-    terminal, clock, out, err = Terminal(40), Clock(), Output(), Output()
+    terminal, clock, out, err = TerminalEmulator(40), EventClock(), CapturedOutput(), CapturedOutput()
     out.follower = err.follower = terminal.write
     region = LiveRegion(out.sink, Painter(color=True), lambda: terminal.size)
     steps = SearchProgress(Screen(out.sink, err.sink, region=region, live_notes=True), clock=clock)
@@ -58,10 +58,10 @@ def test_in_a_terminal_one_line_is_redrawn_and_counts_the_seconds() -> None:
 
 
 def test_in_a_narrow_terminal_the_line_is_cut_and_a_name_cannot_steer_it() -> None:
-    terminal, out = Terminal(20), Output()
+    terminal, out = TerminalEmulator(20), CapturedOutput()
     out.follower = terminal.write
     region = LiveRegion(out.sink, Painter(color=True), lambda: terminal.size)
-    steps = SearchProgress(Screen(out.sink, Output().sink, region=region, live_notes=True), clock=Clock())
+    steps = SearchProgress(Screen(out.sink, CapturedOutput().sink, region=region, live_notes=True), clock=EventClock())
     steps.feed(Progress("reading", 3, 5, "a\x1b[2J\u202every-long-name.example"))
     steps.tick()
     assert terminal.text == "⏳ reading 3/5 · av…"

@@ -1,28 +1,21 @@
-"""Ctrl-C in `footnote search`, wherever it is: the process leaves at once, and every connection is closed."""
+"""Ctrl-C during `footnote search`: the process ends at once, and every connection is closed."""
 
 import signal
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from cli.process import Footnote
-from cli.searching import env_for, hits, small_web
+from cli.process import FootnoteProcess
+from cli.small_web import env_for, hits
 from upstream import Upstream, reply, say, stall
 from web import Web
 from web.providers import SearchServer, hanging_reply
 
 
-@pytest.fixture
-async def web() -> AsyncIterator[Web]:
-    async with small_web() as server:
-        yield server
-
-
 async def test_ctrl_c_while_the_provider_is_silent_leaves_at_once(web: Web, tmp_path: Path) -> None:
     async with SearchServer("duckduckgo") as duckduckgo:
         duckduckgo.script(hanging_reply())
-        async with Footnote("search", "oxygen", env=env_for(tmp_path, web, duckduckgo)) as process:
+        async with FootnoteProcess("search", "oxygen", env=env_for(tmp_path, web, duckduckgo)) as process:
             await duckduckgo.wait_received(1)
             process.signal(signal.SIGINT)
             await duckduckgo.wait_closed()
@@ -34,7 +27,7 @@ async def test_ctrl_c_while_the_provider_is_silent_leaves_at_once(web: Web, tmp_
 async def test_ctrl_c_while_pages_are_read_leaves_at_once(web: Web, tmp_path: Path, number: int) -> None:
     async with SearchServer("duckduckgo", hits(web, "/oxygen", "/hung", "/drip")) as duckduckgo:
         env = env_for(tmp_path, web, duckduckgo)
-        async with Footnote("search", "oxygen", env=env) as process:
+        async with FootnoteProcess("search", "oxygen", env=env) as process:
             await process.err.wait_for_text("⏳ reading 1/3")
             await web.wait_requested("/hung")
             process.signal(number)
@@ -48,7 +41,7 @@ async def test_ctrl_c_while_the_model_summarises_leaves_at_once(upstream: Upstre
     upstream.script(reply(say("Half a sum"), stall()))
     async with SearchServer("duckduckgo", hits(web, "/oxygen")) as duckduckgo:
         env = env_for(tmp_path, web, duckduckgo, upstream=upstream)
-        async with Footnote("search", "oxygen", env=env) as process:
+        async with FootnoteProcess("search", "oxygen", env=env) as process:
             request = await upstream.wait_received(1)
             process.signal(signal.SIGINT)
             assert await process.exit_code() == 130

@@ -1,4 +1,4 @@
-"""What a search came to, as lines: the table of its sources, its figures, what went another way."""
+"""The summary of a search as lines: the table of sources, its numbers, and what failed."""
 
 from typing import Any, get_args
 
@@ -7,14 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from cli.recorded import call, call_running, result
+from cli.run_events import call, call_running, result
 from cli.test_ask_plain import render
-from footnote.cli.terminal.layout import Layout
+from footnote.cli.terminal.footnotes import Layout
 from footnote.cli.terminal.lines import ASCII, UNICODE, Line, as_text
 from footnote.cli.terminal.receipt import page_outcome, receipt_lines, source_table
 from footnote.protocol.messages import Usage
-from footnote.protocol.receipts import PageFailure, PageReport, ProviderTry, Receipt, SearchArtifact
-from footnote.protocol.sources import Citation, Source
+from footnote.protocol.sources import Citation, PageFailure, PageReport, ProviderTry, Receipt, SearchArtifact, Source
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\r\u202e"
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from cli.process import Footnote, environment, footnote
-from cli.searching import FACT, article, env_for, hits
+from cli.process import FootnoteProcess, environment, run_footnote
+from cli.small_web import FACT, article, env_for, hits
 from footnote.bundles.verify import verify
-from server.house import LOCAL_TOKEN, open_house
+from server.harness import LOCAL_TOKEN, open_server
 from upstream import Upstream, call, reply, say, stop
 from web import Web
 from web.providers import SearchServer
@@ -22,17 +22,17 @@ WRITE = call("write_file", {"file_path": "/notes/báo cáo.md", "content": "# R\
 
 @pytest.fixture(params=["here", "there"])
 async def env(request: pytest.FixtureRequest, tmp_path: Path, upstream: Upstream) -> AsyncIterator[dict[str, str]]:
-    """The way to sessions in a home folder, or on a server. `SERVER` is what `--server` is given, if anything."""
+    """The environment for sessions in a home folder or on a server. `SERVER` is the value of `--server`, if any."""
     if request.param == "here":
         yield {**environment(tmp_path, upstream), "SERVER": ""}
         return
-    async with open_house(tmp_path / "server", upstream) as house:
-        yield {**environment(tmp_path, FOOTNOTE_TOKEN=LOCAL_TOKEN), "SERVER": house.url}
+    async with open_server(tmp_path / "server", upstream) as server:
+        yield {**environment(tmp_path, FOOTNOTE_TOKEN=LOCAL_TOKEN), "SERVER": server.url}
 
 
 async def run(env: dict[str, str], *words: str, **more: Any) -> tuple[int, str, str]:
-    server = ("--server", env["SERVER"]) if env["SERVER"] else ()
-    return await footnote(*words, *server, env=env, **more)
+    server_option = ("--server", env["SERVER"]) if env["SERVER"] else ()
+    return await run_footnote(*words, *server_option, env=env, **more)
 
 
 async def ask_question(env: dict[str, str], question: str) -> str:
@@ -100,7 +100,7 @@ async def test_an_id_can_be_shortened_as_long_as_it_means_one_session(env: dict[
         assert (code, out.splitlines()[0]) == (0, "# One?")
     code, out, err = await run(env, "sessions", "show", "session_")
     assert (code, out) == (2, "")
-    assert "2 sessions begin or end with session_. Say more of one of them: " in err
+    assert "2 sessions begin or end with session_. Give more of the id: " in err
     assert (await run(env, "sessions", "show", "last"))[1].startswith("# Two?")
     code, _, err = await run(env, "sessions", "show", "")
     assert (code, "There is no session ''." in err) == (2, True)
@@ -111,11 +111,11 @@ async def test_deleting_asks_on_a_terminal_and_needs_a_yes_elsewhere(env: dict[s
     session = await ask_question(env, "What is it?")
     code, _, err = await run(env, "sessions", "delete", session)
     assert (code, "Give --yes" in err) == (2, True)
-    server = ("--server", env["SERVER"]) if env["SERVER"] else ()
+    server_option = ("--server", env["SERVER"]) if env["SERVER"] else ()
     for answer, expected in (("\n", 1), ("y\n", 0)):
-        words = ("sessions", "delete", session[-8:], *server)
-        async with Footnote(*words, env=env, stdin="terminal", stdout="terminal", stderr="terminal") as process:
-            await process.out.wait_for_text("Delete “What is it?” for good? [y/N] ")
+        words = ("sessions", "delete", session[-8:], *server_option)
+        async with FootnoteProcess(*words, env=env, stdin="terminal", stdout="terminal", stderr="terminal") as process:
+            await process.out.wait_for_text("Delete “What is it?” permanently? [y/N] ")
             process.out.type(answer)
             assert await process.exit_code() == expected
     _, out, _ = await run(env, "sessions", "list", "--json")
@@ -133,14 +133,14 @@ async def test_deleting_with_yes_is_for_good(env: dict[str, str], upstream: Upst
 async def test_an_export_is_a_bundle_that_holds_what_was_said_and_read_and_written(
     tmp_path: Path, upstream: Upstream
 ) -> None:
-    async with Web() as web, SearchServer("brave", lambda _: hits(web, "/oxygen")) as server:
+    async with Web() as web, SearchServer("brave", lambda _: hits(web, "/oxygen")) as search_server:
         web.put("/oxygen", article("Oxygen", FACT))
         upstream.script(
             reply(call("web_search", {"query": "oxygen", "prompt": "Who?"}), WRITE, stop("toolUse")),
             *(reply(say(f"{FACT} [1] Napoleon paid 5 million for it. [1]"), stop()) for _ in range(2)),
         )
         default = {"FOOTNOTE_TOOLS_WEB_SEARCH_DEFAULT_PROVIDER": "brave"}
-        env = {**env_for(tmp_path, web, server, upstream=upstream, **default), "SERVER": ""}
+        env = {**env_for(tmp_path, web, search_server, upstream=upstream, **default), "SERVER": ""}
         session = await ask_question(env, "Who?")
         target = tmp_path / "out.zip"
         code, out, err = await run(env, "sessions", "export", "last", "--output", str(target))
@@ -169,7 +169,7 @@ async def test_an_export_overwrites_nothing(env: dict[str, str], upstream: Upstr
     target.write_text("mine")
     code, out, err = await run(env, "sessions", "export", session, "--output", str(target))
     assert (code, out, target.read_text()) == (2, "", "mine")
-    assert "is there already, and is not overwritten" in err
+    assert "already exists. Give --force" in err
     code, _, err = await run(env, "sessions", "export", session, "--output", str(tmp_path / "no" / "x.zip"))
     assert (code, "cannot be written" in err) == (2, True)
     assert (await run(env, "sessions", "export", session, "--output", str(tmp_path / "x.zip")))[0] == 0
@@ -187,6 +187,6 @@ async def test_a_home_that_cannot_be_written_is_an_error_and_not_an_empty_list(
 ) -> None:
     (tmp_path / "file").write_text("")
     path = tmp_path / "file" / "footnote.db"
-    code, out, err = await footnote(*command, env=environment(tmp_path, FOOTNOTE_DATABASE_URL=f"sqlite:{path}"))
+    code, out, err = await run_footnote(*command, env=environment(tmp_path, FOOTNOTE_DATABASE_URL=f"sqlite:{path}"))
     assert (code, out) == (1, "")
     assert f"{path} cannot be written ({tmp_path}/file is not a folder)." in err

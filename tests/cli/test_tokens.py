@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import engines
-from cli.process import environment, footnote
+from cli.process import environment, run_footnote
 from footnote.accounts.accounts import Accounts
 from footnote.db.engine import Database
 from footnote.protocol.accounts import LOCAL_USER, Principal
@@ -16,7 +16,7 @@ PASSWORD = b"correct horse battery"
 
 
 async def tokens(home: Path, *arguments: str) -> tuple[int, str, str]:
-    return await footnote("tokens", *arguments, env=environment(home))
+    return await run_footnote("tokens", *arguments, env=environment(home))
 
 
 async def list_tokens(home: Path, *arguments: str) -> list[dict[str, Any]]:
@@ -49,7 +49,7 @@ async def test_the_token_stands_alone_on_stdout_and_proves_who_it_is(tmp_path: P
 
 @pytest.mark.slow
 async def test_a_token_of_another_user_is_theirs(tmp_path: Path) -> None:
-    await footnote("users", "add", "Ann", env=environment(tmp_path), stdin=PASSWORD)
+    await run_footnote("users", "add", "Ann", env=environment(tmp_path), stdin=PASSWORD)
     _, out, _ = await tokens(tmp_path, "add", "script", "--user", "ANN", "--days", "7")
     principal = await owner(tmp_path, out.strip())
     assert principal
@@ -68,13 +68,13 @@ async def test_a_token_of_another_user_is_theirs(tmp_path: Path) -> None:
 async def test_a_removed_token_proves_nothing(tmp_path: Path) -> None:
     _, out, _ = await tokens(tmp_path, "add", "nightly")
     (head,) = await list_tokens(tmp_path)
-    assert await tokens(tmp_path, "remove", head["id"]) == (0, "", "Removed. It does not work any more.\n")
+    assert await tokens(tmp_path, "remove", head["id"]) == (0, "", "Removed. The token no longer works.\n")
     assert await owner(tmp_path, out.strip()) is None
     assert await tokens(tmp_path, "remove", head["id"]) == (2, "", "footnote: There is no such token.\n")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("add", " "), "footnote: A token's name has 1 to 100 characters. Choose another one.\n"),
         (("add", "x", "--days", "0"), "footnote: --days must be 1 to 3,650.\n"),
@@ -82,7 +82,7 @@ async def test_a_removed_token_proves_nothing(tmp_path: Path) -> None:
         (("list", "--user", "Ann"), "footnote: There is no user of this name. `footnote users list` shows all"),
     ],
 )
-async def test_what_cannot_be_done_is_said(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+async def test_what_cannot_be_done_is_said(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     code, out, err = await tokens(tmp_path, *arguments)
     assert (code, out) == (2, "")
-    assert err.startswith(said)
+    assert err.startswith(message)

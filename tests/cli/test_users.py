@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import engines
-from cli.process import FOREGROUND_PROGRAM, Footnote, environment, footnote
+from cli.process import FOREGROUND_PROGRAM, FootnoteProcess, environment, run_footnote
 from footnote.accounts.accounts import Accounts
 from footnote.app import App
 from footnote.cli import CommandParser
@@ -25,7 +25,7 @@ PASSWORD = "correct horse battery"
 
 
 async def users(home: Path, *arguments: str, stdin: str = "") -> tuple[int, str, str]:
-    return await footnote("users", *arguments, env=environment(home), stdin=stdin.encode())
+    return await run_footnote("users", *arguments, env=environment(home), stdin=stdin.encode())
 
 
 async def list_users(home: Path) -> list[dict[str, Any]]:
@@ -71,7 +71,7 @@ async def test_the_list_is_a_table_for_people(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "stdin", "said"),
+    ("arguments", "stdin", "message"),
     [
         (("add", "Ann"), "short\n", "footnote: A password has 8 to 1,024 characters. Choose another one.\n"),
         (("add", "Ann"), "", "footnote: A password has 8 to 1,024 characters. Choose another one.\n"),
@@ -84,26 +84,33 @@ async def test_the_list_is_a_table_for_people(tmp_path: Path) -> None:
     ],
 )
 async def test_what_cannot_be_done_is_said_and_changes_nothing(
-    tmp_path: Path, arguments: tuple[str, ...], stdin: str, said: str
+    tmp_path: Path, arguments: tuple[str, ...], stdin: str, message: str
 ) -> None:
     code, out, err = await users(tmp_path, *arguments, stdin=stdin)
     assert (code, out) == (2, "")
-    assert err.startswith(said)
+    assert err.startswith(message)
     assert [user["id"] for user in await list_users(tmp_path)] == ["local"]
 
 
 async def test_a_password_that_is_no_text_is_refused(tmp_path: Path) -> None:
-    code, out, err = await footnote("users", "add", "Ann", env=environment(tmp_path), stdin=b"\xff" * 10)
+    code, out, err = await run_footnote("users", "add", "Ann", env=environment(tmp_path), stdin=b"\xff" * 10)
     assert (code, out, err) == (2, "", "footnote: The password on stdin is not UTF-8 text.\n")
 
 
+def adding_ann(home: Path) -> FootnoteProcess:
+    return FootnoteProcess("users", "add", "Ann", env=environment(home), stdin="terminal", stderr="terminal")
+
+
+async def type_passwords(process: FootnoteProcess, first: str, second: str) -> None:
+    await process.err.wait_for_text("New password: ")
+    process.err.type(f"{first}\n")
+    await process.err.wait_for_text("Repeat it: ")
+    process.err.type(f"{second}\n")
+
+
 async def test_a_password_is_typed_twice_and_not_shown(tmp_path: Path) -> None:
-    adding = Footnote("users", "add", "Ann", env=environment(tmp_path), stdin="terminal", stderr="terminal")
-    async with adding as process:
-        await process.err.wait_for_text("New password: ")
-        process.err.type(f"{PASSWORD}\n")
-        await process.err.wait_for_text("The same again: ")
-        process.err.type(f"{PASSWORD}\n")
+    async with adding_ann(tmp_path) as process:
+        await type_passwords(process, PASSWORD, PASSWORD)
         assert await process.exit_code() == 0
         assert "horse" not in process.err.text
         assert process.err.text.endswith("Added the user Ann.\n")
@@ -111,20 +118,15 @@ async def test_a_password_is_typed_twice_and_not_shown(tmp_path: Path) -> None:
 
 
 async def test_two_different_passwords_are_none(tmp_path: Path) -> None:
-    adding = Footnote("users", "add", "Ann", env=environment(tmp_path), stdin="terminal", stderr="terminal")
-    async with adding as process:
-        await process.err.wait_for_text("New password: ")
-        process.err.type(f"{PASSWORD}\n")
-        await process.err.wait_for_text("The same again: ")
-        process.err.type(f"{PASSWORD}!\n")
+    async with adding_ann(tmp_path) as process:
+        await type_passwords(process, PASSWORD, f"{PASSWORD}!")
         assert await process.exit_code() == 2
-        assert "footnote: These were two different passwords." in process.err.text
+        assert "footnote: The passwords differ." in process.err.text
     assert len(await list_users(tmp_path)) == 1
 
 
 async def test_ctrl_c_at_the_question_for_a_password_changes_nothing(tmp_path: Path) -> None:
-    adding = Footnote("users", "add", "Ann", env=environment(tmp_path), stdin="terminal", stderr="terminal")
-    async with adding as process:
+    async with adding_ann(tmp_path) as process:
         await process.err.wait_for_text("New password: ")
         process.err.type("\x03")
         assert await process.exit_code() == 130
@@ -134,13 +136,13 @@ async def test_ctrl_c_at_the_question_for_a_password_changes_nothing(tmp_path: P
 @pytest.mark.parametrize(("answer", "stays"), [("y", False), ("YES", False), ("", True), ("no", True)])
 async def test_removing_asks_somebody_who_can_answer(tmp_path: Path, answer: str, stays: bool) -> None:
     await users(tmp_path, "add", "Ann", stdin=PASSWORD)
-    removing = Footnote("users", "remove", "ann", env=environment(tmp_path), stdin="terminal", stderr="terminal")
+    removing = FootnoteProcess("users", "remove", "ann", env=environment(tmp_path), stdin="terminal", stderr="terminal")
     async with removing as process:
         await process.err.wait_for_text("This cannot be undone. [y/N] ")
         process.err.type(f"{answer}\n")
         assert await process.exit_code() == 0
-        said = "Nothing was removed.\n" if stays else "Removed Ann with all that was theirs.\n"
-        assert process.err.text.endswith(said)
+        message = "Nothing was removed.\n" if stays else "Removed Ann with all sessions, files and tokens.\n"
+        assert process.err.text.endswith(message)
     assert (len(await list_users(tmp_path)) == 2) == stays
 
 
@@ -148,14 +150,18 @@ async def test_removing_without_anybody_to_ask_needs_to_be_meant(tmp_path: Path)
     await users(tmp_path, "add", "Ann", stdin=PASSWORD)
     code, out, err = await users(tmp_path, "remove", "Ann", stdin="y\n")
     assert (code, out) == (2, "")
-    assert err == "footnote: This cannot be undone. Where nobody can be asked, say --yes.\n"
-    assert await users(tmp_path, "remove", "Ann", "--yes") == (0, "", "Removed Ann with all that was theirs.\n")
+    assert err == "footnote: This cannot be undone. Without a terminal to ask on, give --yes.\n"
+    assert await users(tmp_path, "remove", "Ann", "--yes") == (
+        0,
+        "",
+        "Removed Ann with all sessions, files and tokens.\n",
+    )
     assert len(await list_users(tmp_path)) == 1
 
 
 @pytest.mark.slow
 async def test_a_running_server_sees_at_once_what_was_changed(tmp_path: Path) -> None:
-    """Through a connection that was open all the while, as a server's is."""
+    """Through a connection that was open before, as that of a server is."""
     await users(tmp_path, "add", "Ann", stdin=PASSWORD)
     async with Database.open(engines.database_url(tmp_path / ".footnote"), tmp_path / ".footnote") as database:
         accounts = Accounts(database)
@@ -163,7 +169,11 @@ async def test_a_running_server_sees_at_once_what_was_changed(tmp_path: Path) ->
         token = (await accounts.issue(ann.id, NewToken("script"))).token
         _, cookie = await accounts.log_in(Login(name="Ann", password=PASSWORD))
         assert await accounts.principal(token, "token")
-        assert await users(tmp_path, "disable", "Ann") == (0, "", "Ann is disabled. All that is theirs is kept.\n")
+        assert await users(tmp_path, "disable", "Ann") == (
+            0,
+            "",
+            "Ann is disabled. Their sessions, files and tokens are kept.\n",
+        )
         assert await accounts.principal(token, "token") is None
         assert await users(tmp_path, "enable", "Ann") == (0, "", "Ann is enabled.\n")
         assert await accounts.principal(token, "token")
@@ -183,10 +193,10 @@ async def test_two_who_add_the_same_user_at_once_do_not_both_succeed(tmp_path: P
 
 async def test_without_the_extra_it_is_said_what_to_install(tmp_path: Path) -> None:
     without = f"import sys; sys.modules['argon2'] = None\n{FOREGROUND_PROGRAM}"
-    run = footnote("users", "add", "Ann", env=environment(tmp_path), stdin=PASSWORD.encode(), program=without)
-    said = 'footnote: Passwords need argon2. Install it with: pip install "footnote[server]"\n'
-    assert await run == (2, "", said)
-    _, out, _ = await footnote("tokens", "add", "script", env=environment(tmp_path), program=without)
+    run = run_footnote("users", "add", "Ann", env=environment(tmp_path), stdin=PASSWORD.encode(), program=without)
+    message = 'footnote: Passwords need argon2. Install it with: pip install "footnote[server]"\n'
+    assert await run == (2, "", message)
+    _, out, _ = await run_footnote("tokens", "add", "script", env=environment(tmp_path), program=without)
     assert out.startswith("fn_")
 
 

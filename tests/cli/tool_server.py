@@ -1,4 +1,4 @@
-"""A tool server for tests, run as a program: a tool that never ends, and one that does."""
+"""An MCP server, run as a program: one tool that never returns, and one that does."""
 
 import asyncio
 

@@ -1,5 +1,6 @@
-"""The client of our own API, against the real server, and against what stands in its place."""
+"""The HTTP client of the API, against the real server and against fake ones."""
 
+import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from client.places import Canned, Cutting, response, serve
+from client.fake_servers import CannedServer, TruncatingProxy, response, serve
 from footnote.client.api import RetryPolicy, ServerApi
 from footnote.net.client import Net
 from footnote.protocol.errors import (
@@ -20,31 +21,24 @@ from footnote.protocol.errors import (
     UsageError,
 )
 from footnote.protocol.events import BlockDelta, Event, MessageDelta, MessageStop, TextGrowth
-from footnote.protocol.frames import EventDecoder
-from footnote.protocol.history import PastAssistantMessage, PastText
+from footnote.protocol.history import PastAssistantMessage, PastText, PastUserMessage
 from footnote.protocol.sessions import NewMessage, NewSession
-from footnote.protocol.sse import frame
-from server.house import LOCAL_TOKEN, House, open_house
+from footnote.protocol.sse import EventDecoder, frame
+from server.harness import LOCAL_TOKEN, ServerHarness, open_server
 from upstream import Upstream, reply, say, stall, stop
 
 SOON = RetryPolicy(first=0.01, longest=0.05, total=60)
 
 
 @pytest.fixture
-async def house(tmp_path: Path, upstream: Upstream) -> AsyncIterator[House]:
-    async with open_house(tmp_path, upstream) as house:
-        yield house
+async def server(tmp_path: Path, upstream: Upstream) -> AsyncIterator[ServerHarness]:
+    async with open_server(tmp_path, upstream) as server:
+        yield server
 
 
 @pytest.fixture
-async def net() -> AsyncIterator[Net]:
-    async with Net() as net:
-        yield net
-
-
-@pytest.fixture
-def api(house: House, net: Net) -> ServerApi:
-    return ServerApi(net, house.url, LOCAL_TOKEN, retry_policy=SOON)
+def api(server: ServerHarness, net: Net) -> ServerApi:
+    return ServerApi(net, server.url, LOCAL_TOKEN, retry_policy=SOON)
 
 
 def text_of(events: list[Event]) -> str:
@@ -58,13 +52,13 @@ def _is_text(event: BlockDelta) -> bool:
 async def test_a_session_from_its_beginning_to_its_end(api: ServerApi, upstream: Upstream) -> None:
     upstream.script(reply(say("Giá ", "42."), stop()))
     session = await api.create_session(NewSession())
-    events = [event async for _, event in api.ask(session.id, NewMessage("Giá vàng?"))]
+    started = await api.start(session.id, NewMessage("Giá vàng?"))
+    events = [event async for _, event in api.follow(started.run_id)]
     assert (text_of(events), events[-1]) == ("Giá 42.", MessageStop())
     history = await api.history(session.id)
     assert isinstance(history.messages[-1], PastAssistantMessage)
     assert history.messages[-1].content == (PastText("Giá 42."),)
-    assert (await api.rename(session.id, "Gold")).title == "Gold"
-    assert [one.title for one in (await api.sessions("gia vang")).sessions] == ["Gold"]
+    assert [one.id for one in (await api.sessions("gia vang")).sessions] == [session.id]
     assert (await api.sessions("silver & / ? # %")).sessions == ()
     await api.delete_session(session.id)
     assert (await api.sessions()).sessions == ()
@@ -73,10 +67,10 @@ async def test_a_session_from_its_beginning_to_its_end(api: ServerApi, upstream:
 
 
 async def test_pages_of_a_list_follow_each_other(api: ServerApi) -> None:
-    made = [(await api.create_session(NewSession(title=f"Session {number}"))).id for number in range(35)]
+    session_ids = [(await api.create_session(NewSession(title=f"Session {number}"))).id for number in range(35)]
     first = await api.sessions()
     second = await api.sessions(cursor=first.next_cursor)
-    assert [one.id for one in (*first.sessions, *second.sessions)] == made[::-1]
+    assert [one.id for one in (*first.sessions, *second.sessions)] == session_ids[::-1]
     assert second.next_cursor is None
 
 
@@ -104,13 +98,13 @@ async def test_a_second_question_while_one_is_answered_is_refused(api: ServerApi
 
 @pytest.mark.parametrize("after", [1400, 1777, 4000])
 async def test_a_connection_that_breaks_again_and_again_loses_and_repeats_nothing(
-    house: House, net: Net, api: ServerApi, upstream: Upstream, after: int
+    server: ServerHarness, net: Net, api: ServerApi, upstream: Upstream, after: int
 ) -> None:
     upstream.script(reply(say(*(f"字{number} " for number in range(200))), stop()))
     session = await api.create_session(NewSession())
     started = await api.start(session.id, NewMessage("?"))
     whole = [numbered async for numbered in api.follow(started.run_id)]
-    cutting = Cutting(house.url, after)
+    cutting = TruncatingProxy(server.url, after)
     async with serve(cutting) as url:
         broken = ServerApi(net, url, LOCAL_TOKEN, retry_policy=SOON)
         assert [numbered async for numbered in broken.follow(started.run_id)] == whole
@@ -120,19 +114,19 @@ async def test_a_connection_that_breaks_again_and_again_loses_and_repeats_nothin
 async def test_a_run_can_be_followed_from_any_event(api: ServerApi, upstream: Upstream) -> None:
     upstream.script(reply(say("A", "B", "C"), stop()))
     session = await api.create_session(NewSession())
-    whole = [numbered async for numbered in api.ask(session.id, NewMessage("?"))]
-    run_id = whole[0][1].message.run_id
+    run_id = (await api.start(session.id, NewMessage("?"))).run_id
+    whole = [numbered async for numbered in api.follow(run_id)]
     for place, (number, _) in enumerate(whole[:-1]):
         assert [numbered async for numbered in api.follow(run_id, number)] == whole[place + 1 :]
 
 
 async def test_a_server_that_does_not_come_back_is_given_up(
-    house: House, net: Net, api: ServerApi, upstream: Upstream, caplog: pytest.LogCaptureFixture
+    server: ServerHarness, net: Net, api: ServerApi, upstream: Upstream, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.script(reply(say("Half"), stall()))
     session = await api.create_session(NewSession())
     started = await api.start(session.id, NewMessage("?"))
-    async with serve(Cutting(house.url, 1)) as url:
+    async with serve(TruncatingProxy(server.url, 1)) as url:
         broken = ServerApi(net, url, LOCAL_TOKEN, retry_policy=RetryPolicy(first=0.01, longest=0.02, total=0.1))
         with pytest.raises(UpstreamError, match="did not come back"), caplog.at_level(logging.WARNING):
             _ = [numbered async for numbered in broken.follow(started.run_id)]
@@ -141,13 +135,13 @@ async def test_a_server_that_does_not_come_back_is_given_up(
 
 
 async def test_a_server_that_is_starting_is_waited_for(net: Net) -> None:
-    told = frame(7, MessageStop())
-    canned = Canned(
+    stop_frame = frame(7, MessageStop())
+    canned = CannedServer(
         [
             response(503, b'{"error":{"type":"database_locked","message":"Busy.","retryable":true}}'),
             response(502, b"<html>"),
             response(429, b'{"error":{"type":"limit_reached","message":"Slow.","retryable":true}}', Retry_After="0"),
-            response(200, b": hello\n\n" + told, Content_Type="text/event-stream"),
+            response(200, b": hello\n\n" + stop_frame, Content_Type="text/event-stream"),
         ]
     )
     async with serve(canned) as url:
@@ -162,7 +156,7 @@ async def test_a_run_that_is_not_there_is_not_waited_for(api: ServerApi) -> None
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "kind", "said"),
+    ("status", "body", "kind", "message"),
     [
         (400, {"type": "invalid_request", "message": "Write a question."}, UsageError, "Write a question."),
         (404, {"type": "not_found", "message": "No such session."}, Unknown, "No such session."),
@@ -176,19 +170,19 @@ async def test_a_run_that_is_not_there_is_not_waited_for(api: ServerApi) -> None
     ],
 )
 async def test_what_a_server_refuses_is_an_error_of_ours_with_its_sentence(
-    net: Net, status: int, body: dict[str, str] | None, kind: type[FootnoteError], said: str
+    net: Net, status: int, body: dict[str, str] | None, kind: type[FootnoteError], message: str
 ) -> None:
     content = b"<html>" if body is None else json.dumps({"error": {**body, "retryable": False}}).encode()
-    async with serve(Canned([response(status, content)])) as url:
-        with pytest.raises(FootnoteError, match=said) as told:
+    async with serve(CannedServer([response(status, content)])) as url:
+        with pytest.raises(FootnoteError, match=message) as raised:
             await ServerApi(net, url, LOCAL_TOKEN).history("session_1")
-    assert type(told.value) is kind
-    assert LOCAL_TOKEN not in str(told.value)
+    assert type(raised.value) is kind
+    assert LOCAL_TOKEN not in str(raised.value)
 
 
 async def test_a_redirect_is_not_followed_with_the_token(net: Net) -> None:
-    elsewhere = Canned([response(200, b"{}")])
-    async with serve(elsewhere) as other, serve(Canned([response(307, Location=f"{other}/x")])) as url:
+    elsewhere = CannedServer([response(200, b"{}")])
+    async with serve(elsewhere) as other, serve(CannedServer([response(307, Location=f"{other}/x")])) as url:
         with pytest.raises(UpstreamError, match=f"{other}/x"):
             await ServerApi(net, url, LOCAL_TOKEN).history("session_1")
     assert elsewhere.requests == []
@@ -208,7 +202,7 @@ async def test_what_is_no_address_of_a_server_is_refused(net: Net, url: str) -> 
 
 
 async def test_an_id_that_somebody_typed_stays_one_part_of_the_path(net: Net) -> None:
-    canned = Canned([response(404, b"{}")])
+    canned = CannedServer([response(404, b"{}")])
     async with serve(canned) as url:
         with pytest.raises(UpstreamError):
             await ServerApi(net, url, LOCAL_TOKEN).history("../users?x#y/ü")
@@ -216,10 +210,29 @@ async def test_an_id_that_somebody_typed_stays_one_part_of_the_path(net: Net) ->
 
 
 def test_events_are_right_at_any_chunk_boundary() -> None:
-    told = [BlockDelta(0, TextGrowth("a\u2028字\n\n🙂")), BlockDelta(0, TextGrowth("b")), MessageStop()]
+    events = [BlockDelta(0, TextGrowth("a\u2028字\n\n🙂")), BlockDelta(0, TextGrowth("b")), MessageStop()]
     ping, unknown = b'event: ping\ndata: {"type":"ping"}\n\n', b'id: 9\nevent: new\ndata: {"type":"new"}\n\n'
-    data = ping + b"".join(frame(number, event) + unknown for number, event in enumerate(told, 1))
+    data = ping + b"".join(frame(number, event) + unknown for number, event in enumerate(events, 1))
     for size in (1, 2, 3, 7, len(data)):
         decoder = EventDecoder()
         pieces = [data[at : at + size] for at in range(0, len(data), size)]
-        assert [numbered for piece in pieces for numbered in decoder.push(piece)] == list(enumerate(told, 1))
+        assert [numbered for piece in pieces for numbered in decoder.push(piece)] == list(enumerate(events, 1))
+
+
+async def test_a_message_whose_response_was_lost_is_sent_again_and_stored_once(
+    server: ServerHarness, net: Net, api: ServerApi, upstream: Upstream
+) -> None:
+    upstream.script(reply(say("Half"), stall()))
+    session = await api.create_session(NewSession())
+    cutting = TruncatingProxy(server.url, 0)
+    async with serve(cutting) as url:
+        starting = asyncio.create_task(
+            ServerApi(net, url, LOCAL_TOKEN, retry_policy=SOON).start(session.id, NewMessage("?"))
+        )
+        while cutting.connections < 3:
+            await asyncio.sleep(0.01)
+        cutting.after = None
+        started = await starting
+    await api.cancel(started.run_id)
+    history = await api.history(session.id)
+    assert len([message for message in history.messages if isinstance(message, PastUserMessage)]) == 1

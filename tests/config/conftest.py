@@ -1,4 +1,4 @@
-"""A home folder of its own for every test."""
+"""A home folder for every test."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -7,12 +7,11 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from footnote.config.configuration import Configuration
-from footnote.config.load import load
+from footnote.config.load import Configuration, load
 from footnote.config.validation import InvalidConfiguration
 
-Load: TypeAlias = Callable[..., Configuration]
-Complaints: TypeAlias = Callable[..., list[str]]
+LoadConfig: TypeAlias = Callable[..., Configuration]
+ConfigProblems: TypeAlias = Callable[..., list[str]]
 
 
 @pytest.fixture
@@ -23,26 +22,28 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def loaded(home: Path) -> Load:
-    """The configuration from values of the two files and variables."""
+def load_config(home: Path) -> LoadConfig:
+    """Writes the two files, and loads the configuration."""
 
-    def loaded(config: Any = None, *, agents: Any = None, environ: Mapping[str, str] | None = None) -> Configuration:
+    def load_config(
+        config: Any = None, *, agents: Any = None, environ: Mapping[str, str] | None = None
+    ) -> Configuration:
         for name, value in (("config.json", config), ("agents.json", agents)):
             if value is not None:
                 (home / name).write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
         return load(home, environ=environ or {})
 
-    return loaded
+    return load_config
 
 
 @pytest.fixture
-def complaints(loaded: Load, home: Path) -> Complaints:
-    """All that is said about an invalid configuration, a line each, without the folder's path."""
+def config_problems(load_config: LoadConfig, home: Path) -> ConfigProblems:
+    """Loads an invalid configuration, and returns its problems, one line each, without the path of the folder."""
 
-    def complaints(*values: Any, **named: Any) -> list[str]:
+    def config_problems(*values: Any, **named: Any) -> list[str]:
         with pytest.raises(InvalidConfiguration) as caught:
-            loaded(*values, **named)
+            load_config(*values, **named)
         assert all(str(problem) in caught.value.message for problem in caught.value.problems)
         return [str(problem).replace(f"{home}/", "") for problem in caught.value.problems]
 
-    return complaints
+    return config_problems

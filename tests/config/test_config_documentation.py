@@ -1,4 +1,4 @@
-"""The page about the configuration cannot drift: every key, default, variable and option is on it, and no other."""
+"""The page about the configuration lists every key, default, variable and option, and no other."""
 
 import json
 import re
@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from config.conftest import Load
+from config.conftest import LoadConfig
 from footnote.cli import Exit, main
-from footnote.config.agents import Agent
-from footnote.config.environment import OTHER_VARIABLES, SETTING_KEYS, WILDCARD, Key, keys_of
-from footnote.config.providers import MODEL_PROVIDERS, SEARCH_PROVIDERS, standard_key_variables
+from footnote.config.environment import OTHER_VARIABLES, WILDCARD, Key, keys_of, setting_keys
+from footnote.config.providers import MODEL_PROVIDERS, search_aliases, search_provider_ids, standard_key_variables
+from footnote.config.settings import Agent
+from footnote.web_search.providers import search_providers
 
 PAGE = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| `([^`]+)` \|(.+)\|$", re.MULTILINE)
@@ -29,7 +30,7 @@ def section(title: str) -> str:
 def key_name(key: Key) -> str:
     searched = key.path[:3] == ("tools", "webSearch", "providers")
     return ".".join(
-        "NAME" if step == WILDCARD or (searched and step in SEARCH_PROVIDERS) else step for step in key.path
+        "NAME" if step == WILDCARD or (searched and step in search_provider_ids()) else step for step in key.path
     )
 
 
@@ -43,8 +44,8 @@ def test_every_key_of_config_json_is_there_with_its_default_and_its_variable() -
             json_text(key.default),
             re.sub("_DUCKDUCKGO_", "_NAME_", key.variable()) if key.has_variable else "",
         )
-        for key in reversed(SETTING_KEYS)
-        if not {*SEARCH_PROVIDERS[1:]} & {*key.path}
+        for key in reversed(setting_keys())
+        if not {*search_provider_ids()[1:]} & {*key.path}
     }
     documented = {
         name: (cells[0], cells[2])
@@ -55,7 +56,17 @@ def test_every_key_of_config_json_is_there_with_its_default_and_its_variable() -
 
 
 def test_every_search_provider_is_there() -> None:
-    assert [name for name in (*SEARCH_PROVIDERS, "duck-duck-scrape") if f"`{name}`" not in PAGE] == []
+    assert [name for name in (*search_provider_ids(), *search_aliases()) if f"`{name}`" not in PAGE] == []
+
+
+def test_the_search_providers_that_need_a_key_or_an_address_are_named() -> None:
+    found = rows(section("config.json"))
+    for setting, needed in (
+        ("apiKey", [provider.id for provider in search_providers() if provider.key_name]),
+        ("baseUrl", [provider.id for provider in search_providers() if provider.needs_address]),
+    ):
+        allowed = found[f"tools.webSearch.providers.NAME.{setting}"][1]
+        assert re.findall(r"`(\w+)`?", allowed.partition("needed for ")[2]) == needed
 
 
 def test_every_key_of_an_agent_is_there_with_its_default() -> None:
@@ -90,16 +101,16 @@ def test_every_exit_code_is_there() -> None:
     assert re.findall(r"^\| (\d+) \|", section("Commands"), re.MULTILINE) == [str(int(code)) for code in Exit]
 
 
-def test_the_examples_are_valid(loaded: Load) -> None:
+def test_the_examples_are_valid(load_config: LoadConfig) -> None:
     config, agents = (json.loads(text) for text in re.findall(r"```json\n(.+?)```", PAGE, re.DOTALL))
-    configuration = loaded(config, agents=agents)
+    configuration = load_config(config, agents=agents)
     assert configuration.settings.models.default == "vllm/qwen3-32b"
     assert [agent.id for agent in configuration.agents] == ["analyst", "writer"]
 
 
-def test_the_errors_are_worded_as_they_are_shown(loaded: Load, home: Path) -> None:
+def test_the_errors_are_worded_as_they_are_shown(load_config: LoadConfig, home: Path) -> None:
     with pytest.raises(Exception, match="2 problems") as caught:
-        loaded(
+        load_config(
             '{"tools":\n {\n "webSearch": {\n "maxResult": 1}}}',
             environ={"FOOTNOTE_SERVER_PORT": "http"},
         )

@@ -1,13 +1,13 @@
-"""Variables: their names, how values are written in them, and what is said when they are wrong."""
+"""Variables: their names, the format of their values, and the errors about them."""
 
 import json
 from typing import Any
 
 import pytest
 
-from config.conftest import Complaints, Load
-from footnote.config.configuration import Configuration
-from footnote.config.environment import SETTING_KEYS, WILDCARD
+from config.conftest import ConfigProblems, LoadConfig
+from footnote.config.environment import WILDCARD, setting_keys
+from footnote.config.load import Configuration
 from footnote.config.settings import ModelProvider, ProfileFacts
 
 
@@ -47,21 +47,21 @@ from footnote.config.settings import ModelProvider, ProfileFacts
         ("FOOTNOTE_LIMITS_UPLOAD_BYTES", "1", "limits.upload_bytes", 1),
     ],
 )
-def test_a_variable_sets_its_value(loaded: Load, variable: str, text: str, path: str, value: Any) -> None:
-    found: Any = loaded(environ={variable: text}).settings
+def test_a_variable_sets_its_value(load_config: LoadConfig, variable: str, text: str, path: str, value: Any) -> None:
+    found: Any = load_config(environ={variable: text}).settings
     for name in path.split("."):
-        found = getattr(found, name)
+        found = found[name] if isinstance(found, dict) else getattr(found, name)
     assert found == value
 
 
 def test_every_key_without_a_chosen_name_has_a_variable_of_its_own() -> None:
-    variables = [key.variable() for key in SETTING_KEYS if WILDCARD not in key.path]
+    variables = [key.variable() for key in setting_keys() if WILDCARD not in key.path]
     assert len(variables) == len(set(variables))
     assert {"FOOTNOTE_TOOLS_WEB_SEARCH_CACHE_TTL_MINUTES", "FOOTNOTE_MODELS_PROVIDERS"} <= set(variables)
 
 
-def test_a_variable_makes_a_provider_and_adds_to_one_of_the_file(loaded: Load) -> None:
-    configuration = loaded(
+def test_a_variable_makes_a_provider_and_adds_to_one_of_the_file(load_config: LoadConfig) -> None:
+    configuration = load_config(
         {"models": {"providers": {"llama.cpp": {"type": "openai"}}}},
         environ={
             "FOOTNOTE_MODELS_PROVIDERS_VLLM_TYPE": "openai",
@@ -75,8 +75,8 @@ def test_a_variable_makes_a_provider_and_adds_to_one_of_the_file(loaded: Load) -
     }
 
 
-def test_maps_are_given_as_json_and_single_variables_add_to_them(loaded: Load) -> None:
-    models = loaded(
+def test_maps_are_given_as_json_and_single_variables_add_to_them(load_config: LoadConfig) -> None:
+    models = load_config(
         environ={
             "FOOTNOTE_MODELS_PROVIDERS": json.dumps({"own": {"type": "anthropic", "baseUrl": "http://one"}}),
             "FOOTNOTE_MODELS_PROVIDERS_OWN_BASE_URL": "http://two",
@@ -87,19 +87,19 @@ def test_maps_are_given_as_json_and_single_variables_add_to_them(loaded: Load) -
     assert models.profiles == {"own/m": ProfileFacts(window=1000, images=True)}
 
 
-def test_an_empty_map_in_a_variable_leaves_the_one_of_the_file_alone(loaded: Load) -> None:
+def test_an_empty_map_in_a_variable_leaves_the_one_of_the_file_alone(load_config: LoadConfig) -> None:
     file = {"models": {"providers": {"own": {"type": "openai"}}}}
-    assert loaded(file, environ={"FOOTNOTE_MODELS_PROVIDERS": "{}"}) == loaded(file)
+    assert load_config(file, environ={"FOOTNOTE_MODELS_PROVIDERS": "{}"}) == load_config(file)
 
 
-def test_a_variable_that_is_set_to_nothing_is_not_set(loaded: Load, home: Any) -> None:
+def test_a_variable_that_is_set_to_nothing_is_not_set(load_config: LoadConfig, home: Any) -> None:
     variables = {"FOOTNOTE_SERVER_PORT": "", "FOOTNOTE_NONSENSE": " ", "ANTHROPIC_API_KEY": "", "FOOTNOTE_AGENTS": ""}
-    assert loaded(environ=variables) == Configuration(home)
+    assert load_config(environ=variables) == Configuration(home)
 
 
-def test_variables_that_are_no_settings_are_left_alone(loaded: Load, home: Any) -> None:
+def test_variables_that_are_no_settings_are_left_alone(load_config: LoadConfig, home: Any) -> None:
     others = ("FOOTNOTE_TOKEN", "FOOTNOTE_DEBUG", "FOOTNOTES", "PATH")
-    assert loaded(environ=dict.fromkeys(others, "x")) == Configuration(home)
+    assert load_config(environ=dict.fromkeys(others, "x")) == Configuration(home)
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,10 @@ def test_variables_that_are_no_settings_are_left_alone(loaded: Load, home: Any) 
     ],
 )
 def test_an_unknown_variable_is_an_error_that_names_the_nearest_one(
-    complaints: Complaints, variable: str, nearest: str
+    config_problems: ConfigProblems, variable: str, nearest: str
 ) -> None:
-    said = complaints(environ={variable: "planted"})
-    assert said == [f"{variable}: there is no such setting; the nearest one is {nearest}."]
+    problems = config_problems(environ={variable: "planted"})
+    assert problems == [f"{variable}: there is no such setting; the nearest one is {nearest}."]
 
 
 @pytest.mark.parametrize(
@@ -138,32 +138,34 @@ def test_an_unknown_variable_is_an_error_that_names_the_nearest_one(
     ],
 )
 def test_a_wrong_value_in_a_variable_names_the_variable_and_the_key(
-    complaints: Complaints, variable: str, text: str, complaint: str
+    config_problems: ConfigProblems, variable: str, text: str, complaint: str
 ) -> None:
-    assert complaints(environ={variable: text}) == [f"{variable}, {complaint}"]
+    assert config_problems(environ={variable: text}) == [f"{variable}, {complaint}"]
 
 
-def test_bad_json_in_a_variable_is_told_without_repeating_it(complaints: Complaints) -> None:
+def test_bad_json_in_a_variable_is_told_without_repeating_it(config_problems: ConfigProblems) -> None:
     for variable in ("FOOTNOTE_MODELS_PROVIDERS", "FOOTNOTE_AGENTS"):
-        (said,) = complaints(environ={variable: '{"planted": }'})
-        assert said.startswith(f"{variable}, line 1: not valid JSON in column 13: Expecting value.")
-        assert "planted" not in said
+        (problems,) = config_problems(environ={variable: '{"planted": }'})
+        assert problems.startswith(f"{variable}, line 1: not valid JSON in column 13: Expecting value.")
+        assert "planted" not in problems
 
 
-def test_a_key_with_a_space_in_a_variable_is_refused_without_repeating_it(complaints: Complaints) -> None:
-    (said,) = complaints(environ={"FOOTNOTE_MODELS_PROVIDERS_OPENAI_API_KEY": "sk-planted x"})
-    assert said.startswith("FOOTNOTE_MODELS_PROVIDERS_OPENAI_API_KEY, models.providers.openai.apiKey: expected a key")
-    assert "planted" not in said
+def test_a_key_with_a_space_in_a_variable_is_refused_without_repeating_it(config_problems: ConfigProblems) -> None:
+    (problems,) = config_problems(environ={"FOOTNOTE_MODELS_PROVIDERS_OPENAI_API_KEY": "sk-planted x"})
+    assert problems.startswith(
+        "FOOTNOTE_MODELS_PROVIDERS_OPENAI_API_KEY, models.providers.openai.apiKey: expected a key"
+    )
+    assert "planted" not in problems
 
 
-def test_a_provider_that_only_the_environment_knows_needs_its_type_there(complaints: Complaints) -> None:
-    (said,) = complaints(environ={"FOOTNOTE_MODELS_PROVIDERS_OWN_BASE_URL": "http://h"})
-    assert said.startswith('FOOTNOTE_MODELS_PROVIDERS_OWN_BASE_URL, models.providers.own: the provider "own" needs')
+def test_a_provider_that_only_the_environment_knows_needs_its_type_there(config_problems: ConfigProblems) -> None:
+    (problems,) = config_problems(environ={"FOOTNOTE_MODELS_PROVIDERS_OWN_BASE_URL": "http://h"})
+    assert problems.startswith('FOOTNOTE_MODELS_PROVIDERS_OWN_BASE_URL, models.providers.own: the provider "own" needs')
 
 
-def test_bytes_that_are_no_text_are_an_error_that_can_be_printed(complaints: Complaints) -> None:
-    said = complaints(environ={"FOOTNOTE_MODELS_DEFAULT": "a/\udcff", "FOOTNOTE_\udcff": "x"})
-    assert said == [
+def test_bytes_that_are_no_text_are_an_error_that_can_be_printed(config_problems: ConfigProblems) -> None:
+    problems = config_problems(environ={"FOOTNOTE_MODELS_DEFAULT": "a/\udcff", "FOOTNOTE_\udcff": "x"})
+    assert problems == [
         "FOOTNOTE_\\udcff: there is no such setting; the nearest one is FOOTNOTE_HOME.",
         "FOOTNOTE_MODELS_DEFAULT: is not UTF-8 text.",
     ]

@@ -1,4 +1,4 @@
-"""Errors name the file, the place, what was expected and what to do; all of them come at once; none tells a secret."""
+"""Errors name the file, the place, the expected value and the remedy, all at once and without secrets."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from config.conftest import Complaints, Load
+from config.conftest import ConfigProblems, LoadConfig
 from footnote.config.load import load
 from footnote.config.validation import InvalidConfiguration
 from footnote.protocol.errors import ConfigError
@@ -20,9 +20,9 @@ def agent(**settings: Any) -> dict[str, Any]:
     return {"agents": [{"id": "a", **settings}]}
 
 
-def test_an_unknown_key_is_named_with_its_place_and_the_nearest_valid_one(complaints: Complaints) -> None:
+def test_an_unknown_key_is_named_with_its_place_and_the_nearest_valid_one(config_problems: ConfigProblems) -> None:
     text = '{\n "tools": {\n  "webSearch": {\n   "maxResult": 3}}}'
-    assert complaints(text) == [
+    assert config_problems(text) == [
         (
             'config.json, line 4, tools.webSearch.maxResult: unknown key "maxResult"; '
             'the nearest valid key is "maxResults".'
@@ -30,9 +30,9 @@ def test_an_unknown_key_is_named_with_its_place_and_the_nearest_valid_one(compla
     ]
 
 
-def test_both_names_of_one_provider_are_an_error_that_names_them(complaints: Complaints) -> None:
+def test_both_names_of_one_provider_are_an_error_that_names_them(config_problems: ConfigProblems) -> None:
     text = '{"tools": {"webSearch": {"providers": {\n "duckduckgo": {},\n "duck-duck-scrape": {}}}}}'
-    assert complaints(text) == [
+    assert config_problems(text) == [
         (
             'config.json, line 3, tools.webSearch.providers.duck-duck-scrape: "duck-duck-scrape" is another name of '
             '"duckduckgo", which stands here too; keep one of them.'
@@ -40,9 +40,9 @@ def test_both_names_of_one_provider_are_an_error_that_names_them(complaints: Com
     ]
 
 
-def test_what_is_wrong_under_another_name_is_told_with_its_line(complaints: Complaints) -> None:
+def test_what_is_wrong_under_another_name_is_told_with_its_line(config_problems: ConfigProblems) -> None:
     text = '{"tools": {"webSearch": {"providers": {\n "duck-duck-scrape": {\n "apikey": "x"}}}}}'
-    assert complaints(text) == [
+    assert config_problems(text) == [
         (
             'config.json, line 3, tools.webSearch.providers.duckduckgo.apikey: unknown key "apikey"; '
             'the nearest valid key is "apiKey".'
@@ -50,8 +50,8 @@ def test_what_is_wrong_under_another_name_is_told_with_its_line(complaints: Comp
     ]
 
 
-def test_an_unknown_key_at_the_top_and_in_an_agent_is_named_too(complaints: Complaints) -> None:
-    assert complaints({"sever": {}}, agents=agent(sistemPrompt="x")) == [
+def test_an_unknown_key_at_the_top_and_in_an_agent_is_named_too(config_problems: ConfigProblems) -> None:
+    assert config_problems({"sever": {}}, agents=agent(sistemPrompt="x")) == [
         'config.json, line 1, sever: unknown key "sever"; the nearest valid key is "server".',
         (
             'agents.json, line 1, agents[0].sistemPrompt: unknown key "sistemPrompt"; '
@@ -60,8 +60,10 @@ def test_an_unknown_key_at_the_top_and_in_an_agent_is_named_too(complaints: Comp
     ]
 
 
-def test_a_key_in_agents_json_is_unknown_and_the_reader_is_told_where_keys_belong(complaints: Complaints) -> None:
-    (complaint,) = complaints(agents=agent(apiKey="sk-planted"))
+def test_a_key_in_agents_json_is_unknown_and_the_reader_is_told_where_keys_belong(
+    config_problems: ConfigProblems,
+) -> None:
+    (complaint,) = config_problems(agents=agent(apiKey="sk-planted"))
     assert 'unknown key "apiKey"' in complaint
     assert "config.json or in the environment" in complaint
     assert "sk-planted" not in complaint
@@ -121,29 +123,31 @@ def test_a_key_in_agents_json_is_unknown_and_the_reader_is_told_where_keys_belon
         ({"bus": {"url": "amqp://h"}}, "bus.url: expected local:, redis://HOST:PORT or postgresql:, found a string."),
     ],
 )
-def test_a_wrong_value_is_named_with_what_was_expected(complaints: Complaints, config: Any, complaint: str) -> None:
-    assert complaints(config) == [f"config.json, line 1, {complaint}"]
+def test_a_wrong_value_is_named_with_what_was_expected(
+    config_problems: ConfigProblems, config: Any, complaint: str
+) -> None:
+    assert config_problems(config) == [f"config.json, line 1, {complaint}"]
 
 
-def test_an_unknown_search_provider_is_named_with_the_nearest_one(complaints: Complaints) -> None:
+def test_an_unknown_search_provider_is_named_with_the_nearest_one(config_problems: ConfigProblems) -> None:
     for config, agents in (
         (search(defaultProvider="duckduck"), None),
         (None, agent(webSearch={"provider": "duckduck"})),
     ):
-        complaint = complaints(config, agents=agents)[-1]
+        complaint = config_problems(config, agents=agents)[-1]
         assert 'found "duckduck"; the nearest valid value is "duckduckgo".' in complaint
 
 
 @pytest.mark.parametrize(
     "url", ["example.org", "ftp://example.org", "http://", "https://h:99999", "http://a b", "", "http://[::1"]
 )
-def test_an_address_must_be_one(complaints: Complaints, url: str) -> None:
-    (complaint,) = complaints({"models": {"providers": {"openai": {"baseUrl": url}}}})
+def test_an_address_must_be_one(config_problems: ConfigProblems, url: str) -> None:
+    (complaint,) = config_problems({"models": {"providers": {"openai": {"baseUrl": url}}}})
     assert "models.providers.openai.baseUrl: expected an address that starts with http:// or https://" in complaint
 
 
-def test_a_provider_of_ones_own_needs_a_type(complaints: Complaints) -> None:
-    assert complaints({"models": {"providers": {"vllm": {"baseUrl": "http://gpu:8000/v1"}}}}) == [
+def test_a_provider_of_ones_own_needs_a_type(config_problems: ConfigProblems) -> None:
+    assert config_problems({"models": {"providers": {"vllm": {"baseUrl": "http://gpu:8000/v1"}}}}) == [
         (
             'config.json, line 1, models.providers.vllm: the provider "vllm" needs a "type": "anthropic" or "openai", '
             "by the API that it speaks."
@@ -151,37 +155,37 @@ def test_a_provider_of_ones_own_needs_a_type(complaints: Complaints) -> None:
     ]
 
 
-def test_the_name_of_the_built_in_reader_cannot_be_taken(complaints: Complaints) -> None:
-    (complaint,) = complaints({"models": {"providers": {"footnote": {"type": "openai"}}}})
+def test_the_name_of_the_built_in_reader_cannot_be_taken(config_problems: ConfigProblems) -> None:
+    (complaint,) = config_problems({"models": {"providers": {"footnote": {"type": "openai"}}}})
     assert "`footnote` is taken by the built-in reader" in complaint
 
 
-def test_a_model_of_an_unknown_provider_is_an_error_in_both_files(complaints: Complaints) -> None:
-    said = (
+def test_a_model_of_an_unknown_provider_is_an_error_in_both_files(config_problems: ConfigProblems) -> None:
+    rest = (
         "is not known; the nearest one is {}. A provider of your own needs an entry in models.providers of config.json."
     )
-    assert complaints({"models": {"default": "antropic/x"}}, agents=agent(model="opnai/x/y")) == [
-        f'config.json, line 1, models.default: the provider "antropic" {said.format(chr(34) + "anthropic" + chr(34))}',
-        f'agents.json, line 1, agents[0].model: the provider "opnai" {said.format(chr(34) + "openai" + chr(34))}',
+    assert config_problems({"models": {"default": "antropic/x"}}, agents=agent(model="opnai/x/y")) == [
+        f'config.json, line 1, models.default: the provider "antropic" {rest.format(chr(34) + "anthropic" + chr(34))}',
+        f'agents.json, line 1, agents[0].model: the provider "opnai" {rest.format(chr(34) + "openai" + chr(34))}',
     ]
 
 
-def test_a_provider_of_ones_own_can_be_used_by_an_agent(loaded: Load) -> None:
+def test_a_provider_of_ones_own_can_be_used_by_an_agent(load_config: LoadConfig) -> None:
     providers = {"llama.cpp": {"type": "openai", "baseUrl": "http://127.0.0.1:8080/v1"}}
-    configuration = loaded({"models": {"providers": providers}}, agents=agent(model="llama.cpp/qwen3"))
+    configuration = load_config({"models": {"providers": providers}}, agents=agent(model="llama.cpp/qwen3"))
     assert configuration.agent().model == "llama.cpp/qwen3"
 
 
-def test_there_is_one_built_in_model(complaints: Complaints) -> None:
-    assert complaints(agents=agent(model="footnote/writer")) == [
+def test_there_is_one_built_in_model(config_problems: ConfigProblems) -> None:
+    assert config_problems(agents=agent(model="footnote/writer")) == [
         'agents.json, line 1, agents[0].model: the built-in model is footnote/reader; there is no "writer" beside it.'
     ]
 
 
-def test_ids_of_agents_are_well_formed_and_different(complaints: Complaints) -> None:
+def test_ids_of_agents_are_well_formed_and_different(config_problems: ConfigProblems) -> None:
     agents = '{"agents": [\n{"id": "a"},\n{"id": "B b"},\n{"name": "no id"},\n{"id": "a"}]}'
     expected = "an id of small letters, digits, '_' and '-', at most 64 of them, that starts with a letter or digit"
-    assert complaints(agents=agents) == [
+    assert config_problems(agents=agents) == [
         f'agents.json, line 3, agents[1].id: expected {expected}, found "B b".',
         'agents.json, line 4, agents[2]: the key "id" is missing.',
         'agents.json, line 5, agents[3].id: agents[0] has the id "a" too; give one another id.',
@@ -198,8 +202,8 @@ def test_ids_of_agents_are_well_formed_and_different(complaints: Complaints) -> 
         ({"agents": ["x"]}, "agents.json, line 1, agents[0]: expected an object, found a string."),
     ],
 )
-def test_a_list_of_agents_is_needed(complaints: Complaints, agents: Any, complaint: str) -> None:
-    assert complaints(agents=agents) == [complaint]
+def test_a_list_of_agents_is_needed(config_problems: ConfigProblems, agents: Any, complaint: str) -> None:
+    assert config_problems(agents=agents) == [complaint]
 
 
 @pytest.mark.parametrize(
@@ -223,17 +227,19 @@ def test_a_list_of_agents_is_needed(complaints: Complaints, agents: Any, complai
     ],
 )
 def test_a_tool_server_is_described_completely_and_without_keys(
-    complaints: Complaints, server: Any, complaint: str
+    config_problems: ConfigProblems, server: Any, complaint: str
 ) -> None:
-    (said,) = complaints(agents=agent(mcpServers={"s": server}))
-    assert complaint in said
-    assert "agents[0].mcpServers.s" in said
-    assert "planted" not in said
+    (problem,) = config_problems(agents=agent(mcpServers={"s": server}))
+    assert complaint in problem
+    assert "agents[0].mcpServers.s" in problem
+    assert "planted" not in problem
 
 
-def test_a_command_to_start_may_not_come_from_the_environment(complaints: Complaints) -> None:
-    (said,) = complaints(environ={"FOOTNOTE_AGENTS": '[{"id": "a", "mcpServers": {"s": {"command": "x"}}}]'})
-    assert said == "FOOTNOTE_AGENTS, agents[0].mcpServers.s: a command to start may only stand in the file agents.json."
+def test_a_command_to_start_may_not_come_from_the_environment(config_problems: ConfigProblems) -> None:
+    (problem,) = config_problems(environ={"FOOTNOTE_AGENTS": '[{"id": "a", "mcpServers": {"s": {"command": "x"}}}]'})
+    assert (
+        problem == "FOOTNOTE_AGENTS, agents[0].mcpServers.s: a command to start may only stand in the file agents.json."
+    )
 
 
 @pytest.mark.parametrize(
@@ -258,18 +264,20 @@ def test_a_command_to_start_may_not_come_from_the_environment(complaints: Compla
     ],
     ids=lambda text: text[:20],
 )
-def test_bad_json_is_told_with_line_column_and_remedy(complaints: Complaints, text: str, complaint: str) -> None:
-    (said,) = complaints(text)
-    assert said.startswith(f"config.json{complaint}")
+def test_bad_json_is_told_with_line_column_and_remedy(
+    config_problems: ConfigProblems, text: str, complaint: str
+) -> None:
+    (problem,) = config_problems(text)
+    assert problem.startswith(f"config.json{complaint}")
 
 
-def test_a_comma_too_many_is_told_as_one(complaints: Complaints) -> None:
-    (said,) = complaints('{"a": 1,}')  # the column, and the words for it, differ between versions of Python
-    assert re.match(r"config\.json, line 1: not valid JSON in column [89]: .*\. Remove the comma", said)
+def test_a_comma_too_many_is_told_as_one(config_problems: ConfigProblems) -> None:
+    (problem,) = config_problems('{"a": 1,}')  # column and message differ between versions of Python
+    assert re.match(r"config\.json, line 1: not valid JSON in column [89]: .*\. Remove the comma", problem)
 
 
-def test_a_key_that_stands_twice_is_an_error(complaints: Complaints) -> None:
-    assert complaints('{"server": {"port": 1},\n "bus": {},\n "server": {"port": 2}}') == [
+def test_a_key_that_stands_twice_is_an_error(config_problems: ConfigProblems) -> None:
+    assert config_problems('{"server": {"port": 1},\n "bus": {},\n "server": {"port": 2}}') == [
         'config.json, line 3, server: "server" stands here and on line 1; keep one of them.',
         'config.json, line 3, server.port: "port" stands here and on line 1; keep one of them.',
     ]
@@ -293,14 +301,14 @@ def test_a_folder_in_place_of_a_file_is_an_error(home: Path) -> None:
         load(home, environ={})
 
 
-def test_all_problems_of_both_files_and_the_environment_come_at_once(complaints: Complaints) -> None:
+def test_all_problems_of_both_files_and_the_environment_come_at_once(config_problems: ConfigProblems) -> None:
     config = {
         "tools": {"webSearch": {"maxResults": 99, "crawlCounts": 1}},
         "models": {"default": "nobody/x", "providers": {"own": {"baseUrl": 5}}},
     }
     agents = {"agents": [{"id": "a", "maxToolRounds": 0}, {"id": "a", "mcpServers": {"s": {}}}]}
-    said = complaints(config, agents=agents, environ={"FOOTNOTE_SERVER_PORT": "x", "FOOTNOTE_PORT": "1"})
-    assert [line.split(": ")[0] for line in said] == [
+    problems = config_problems(config, agents=agents, environ={"FOOTNOTE_SERVER_PORT": "x", "FOOTNOTE_PORT": "1"})
+    assert [line.split(": ")[0] for line in problems] == [
         "config.json, line 1, tools.webSearch.maxResults",
         "config.json, line 1, tools.webSearch.crawlCounts",
         "config.json, line 1, models.providers.own.baseUrl",
@@ -314,13 +322,13 @@ def test_all_problems_of_both_files_and_the_environment_come_at_once(complaints:
     ]
 
 
-def test_several_problems_stand_below_each_other_and_one_stands_alone(loaded: Load, home: Path) -> None:
+def test_several_problems_stand_below_each_other_and_one_stands_alone(load_config: LoadConfig, home: Path) -> None:
     with pytest.raises(ConfigError) as caught:
-        loaded({"a": 1, "b": 2})
+        load_config({"a": 1, "b": 2})
     assert caught.value.message.splitlines()[0] == "The configuration has 2 problems:"
     assert len(caught.value.message.splitlines()) == 3
     with pytest.raises(ConfigError) as caught:
-        loaded({"a": 1})
+        load_config({"a": 1})
     assert "\n" not in caught.value.message
 
 
@@ -340,19 +348,19 @@ PLANTED = "sk-planted-0123456789abcdefghij"
         search(maxResults=PLANTED, defaultProvider=PLANTED, allowPrivateHosts=[PLANTED], providers={"brave": PLANTED}),
     ],
 )
-def test_what_may_be_a_secret_is_never_repeated(complaints: Complaints, config: Any) -> None:
-    assert PLANTED not in "\n".join(complaints(config))
+def test_what_may_be_a_secret_is_never_repeated(config_problems: ConfigProblems, config: Any) -> None:
+    assert PLANTED not in "\n".join(config_problems(config))
 
 
-def test_a_number_in_the_place_of_a_key_is_not_repeated(complaints: Complaints) -> None:
-    (said,) = complaints({"models": {"providers": {"openai": {"apiKey": 123456}}}})
-    assert said == (
+def test_a_number_in_the_place_of_a_key_is_not_repeated(config_problems: ConfigProblems) -> None:
+    (problem,) = config_problems({"models": {"providers": {"openai": {"apiKey": 123456}}}})
+    assert problem == (
         "config.json, line 1, models.providers.openai.apiKey: expected a key of printable characters without spaces "
         "(leave the entry out when there is none), found a number."
     )
 
 
-def test_a_key_with_a_line_break_is_refused_without_being_repeated(complaints: Complaints) -> None:
-    (said,) = complaints(environ={"OPENAI_API_KEY": "sk-one\nsk-two"})
-    assert said.startswith("OPENAI_API_KEY: expected a key of printable characters without spaces")
-    assert "sk-" not in said
+def test_a_key_with_a_line_break_is_refused_without_being_repeated(config_problems: ConfigProblems) -> None:
+    (problem,) = config_problems(environ={"OPENAI_API_KEY": "sk-one\nsk-two"})
+    assert problem.startswith("OPENAI_API_KEY: expected a key of printable characters without spaces")
+    assert "sk-" not in problem

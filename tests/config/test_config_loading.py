@@ -1,4 +1,4 @@
-"""Where values come from, which one wins, and how their origin is told."""
+"""The sources of values, which one wins, and how the origin is reported."""
 
 import json
 from pathlib import Path
@@ -9,12 +9,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from config.conftest import Load
-from footnote.config.agents import Agent, AgentSearch, AgentWorkspace, McpServerEntry, researcher, researcher_prompt
-from footnote.config.configuration import DEFAULT, Configuration, ConfigurationEntry, Ignored, ValueOrigin, entries
+from config.conftest import LoadConfig
 from footnote.config.json_file import parse_json
-from footnote.config.load import home_folder, load
-from footnote.config.settings import Settings
+from footnote.config.load import (
+    DEFAULT,
+    Configuration,
+    ConfigurationEntry,
+    Ignored,
+    ValueOrigin,
+    entries,
+    home_folder,
+    load,
+)
+from footnote.config.settings import (
+    Agent,
+    AgentSearch,
+    AgentWorkspace,
+    McpServerEntry,
+    Settings,
+    researcher,
+    researcher_prompt,
+)
 from footnote.protocol.errors import ConfigError
 
 BRAVE_KEY = ("tools", "webSearch", "providers", "brave", "apiKey")
@@ -27,7 +42,6 @@ def test_without_files_and_variables_all_is_at_its_default(home: Path) -> None:
 def test_the_defaults_are_those_of_the_contract() -> None:
     defaults = msgspec.json.decode(msgspec.json.encode(Settings()))
     search = defaults["tools"]["webSearch"]
-    nothing: dict[str, Any] = {"apiKey": None, "baseUrl": None}
     assert search == {
         "defaultProvider": "duckduckgo",
         "timeoutSeconds": 15,
@@ -35,9 +49,11 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         "maxResults": 5,
         "safeSearch": "moderate",
         "crawlCount": 5,
+        "evidenceTokens": 2000,
+        "summary": True,
         "respectRobots": True,
         "allowPrivateHosts": [],
-        "providers": dict.fromkeys(("duckduckgo", "brave", "serper", "tavily", "searxng", "library"), nothing),
+        "providers": {},
     }
     assert defaults["models"] == {"default": None, "providers": {}, "profiles": {}}
     assert defaults["server"] == {
@@ -53,16 +69,16 @@ def test_the_defaults_are_those_of_the_contract() -> None:
     }
 
 
-def test_the_other_name_of_duckduckgo_is_taken_for_it(loaded: Load, home: Path) -> None:
+def test_the_other_name_of_duckduckgo_is_taken_for_it(load_config: LoadConfig, home: Path) -> None:
     text = '{"tools": {"webSearch": {"providers": {\n "duck-duck-scrape": {\n  "baseUrl": "https://proxy.example"}}}}}'
-    configuration = loaded(text)
-    assert configuration.settings.tools.web_search.providers.duckduckgo.base_url == "https://proxy.example"
+    configuration = load_config(text)
+    assert configuration.settings.tools.web_search.providers["duckduckgo"].base_url == "https://proxy.example"
     path = ("tools", "webSearch", "providers", "duckduckgo", "baseUrl")
     assert configuration.origins == {path: ValueOrigin("file", f"{home}/config.json", ".".join(path), 3)}
 
 
-def test_an_agent_has_the_defaults_of_the_contract(loaded: Load) -> None:
-    (agent,) = loaded(agents={"agents": [{"id": "plain"}]}).agents
+def test_an_agent_has_the_defaults_of_the_contract(load_config: LoadConfig) -> None:
+    (agent,) = load_config(agents={"agents": [{"id": "plain"}]}).agents
     assert agent == Agent(
         id="plain",
         system_prompt=researcher_prompt(),
@@ -80,9 +96,9 @@ def test_the_agent_without_a_file_has_search_and_workspace() -> None:
     assert "footnote" in agent.system_prompt
 
 
-def test_a_file_sets_values_and_is_named_as_their_origin(loaded: Load, home: Path) -> None:
+def test_a_file_sets_values_and_is_named_as_their_origin(load_config: LoadConfig, home: Path) -> None:
     text = '{"server": {\n  "port": 9000},\n "tools": {"webSearch": {"allowPrivateHosts": ["wiki:80"]}}}'
-    configuration = loaded(text)
+    configuration = load_config(text)
     file = str(home / "config.json")
     assert configuration.settings.server.port == 9000
     assert configuration.settings.tools.web_search.allow_private_hosts == ("wiki:80",)
@@ -94,44 +110,44 @@ def test_a_file_sets_values_and_is_named_as_their_origin(loaded: Load, home: Pat
     assert str(configuration.origin(("server", "port"))) == f"{file}, line 2"
 
 
-def test_a_map_with_nothing_in_it_is_shown_with_its_origin_too(loaded: Load, home: Path) -> None:
-    shown = {entry.key: entry for entry in entries(loaded('{"models": {\n "providers": {}}}'))}
+def test_a_map_with_nothing_in_it_is_shown_with_its_origin_too(load_config: LoadConfig, home: Path) -> None:
+    shown = {entry.key: entry for entry in entries(load_config('{"models": {\n "providers": {}}}'))}
     origin = ValueOrigin("file", str(home / "config.json"), "models.providers", 2)
     assert shown["models.providers"] == ConfigurationEntry("models.providers", {}, origin)
     assert shown["models.profiles"] == ConfigurationEntry("models.profiles", {}, DEFAULT)
 
 
-def test_the_environment_wins_over_the_file(loaded: Load) -> None:
-    configuration = loaded({"server": {"port": 9000}}, environ={"FOOTNOTE_SERVER_PORT": "9001"})
+def test_the_environment_wins_over_the_file(load_config: LoadConfig) -> None:
+    configuration = load_config({"server": {"port": 9000}}, environ={"FOOTNOTE_SERVER_PORT": "9001"})
     assert configuration.settings.server.port == 9001
     assert configuration.origins == {("server", "port"): ValueOrigin("environment", "FOOTNOTE_SERVER_PORT")}
 
 
-def test_a_key_in_the_file_wins_over_every_variable(loaded: Load, home: Path) -> None:
+def test_a_key_in_the_file_wins_over_every_variable(load_config: LoadConfig, home: Path) -> None:
     variables = {
         "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_BRAVE_API_KEY": "from-our-variable",
         "BRAVE_API_KEY": "from-the-usual-variable",
     }
     config = {"tools": {"webSearch": {"providers": {"brave": {"apiKey": "from-file"}}}}}
-    configuration = loaded(config, environ=variables)
-    assert configuration.settings.tools.web_search.providers.brave.api_key == "from-file"
+    configuration = load_config(config, environ=variables)
+    assert configuration.settings.tools.web_search.providers["brave"].api_key == "from-file"
     assert set(configuration.ignored) == {
         Ignored(variable, str(home / "config.json"), "tools.webSearch.providers.brave.apiKey") for variable in variables
     }
 
 
-def test_our_own_variable_wins_over_the_usual_one(loaded: Load) -> None:
+def test_our_own_variable_wins_over_the_usual_one(load_config: LoadConfig) -> None:
     own = "FOOTNOTE_MODELS_PROVIDERS_ANTHROPIC_API_KEY"
-    configuration = loaded(environ={own: "ours", "ANTHROPIC_API_KEY": "usual"})
+    configuration = load_config(environ={own: "ours", "ANTHROPIC_API_KEY": "usual"})
     assert configuration.settings.models.providers["anthropic"].api_key == "ours"
     assert configuration.origins == {("models", "providers", "anthropic", "apiKey"): ValueOrigin("environment", own)}
     assert configuration.ignored == ()
 
 
-def test_a_null_in_the_file_leaves_the_place_to_the_environment(loaded: Load) -> None:
+def test_a_null_in_the_file_leaves_the_place_to_the_environment(load_config: LoadConfig) -> None:
     config = {"tools": {"webSearch": {"providers": {"brave": {"apiKey": None}}}}}
-    configuration = loaded(config, environ={"BRAVE_API_KEY": "usual"})
-    assert configuration.settings.tools.web_search.providers.brave.api_key == "usual"
+    configuration = load_config(config, environ={"BRAVE_API_KEY": "usual"})
+    assert configuration.settings.tools.web_search.providers["brave"].api_key == "usual"
     assert configuration.origin(BRAVE_KEY) == ValueOrigin("environment", "BRAVE_API_KEY")
 
 
@@ -147,11 +163,11 @@ def test_a_null_in_the_file_leaves_the_place_to_the_environment(loaded: Load) ->
     ],
 )
 def test_every_usual_variable_gives_its_provider_the_key(
-    loaded: Load, variable: str, section: str, provider: str
+    load_config: LoadConfig, variable: str, section: str, provider: str
 ) -> None:
-    settings = loaded(environ={variable: "  the-key\n"}).settings
+    settings = load_config(environ={variable: "  the-key\n"}).settings
     if section == "search":
-        access = getattr(settings.tools.web_search.providers, provider)
+        access = settings.tools.web_search.providers[provider]
     else:
         access = settings.models.providers[provider]
     assert access.api_key == "the-key"
@@ -183,7 +199,7 @@ def test_the_process_environment_is_read_when_none_is_handed_in(home: Path, monk
     assert (configuration.home, configuration.settings.server.port) == (home, 5)
 
 
-def test_agents_are_read_with_their_tool_servers(loaded: Load, home: Path) -> None:
+def test_agents_are_read_with_their_tool_servers(load_config: LoadConfig, home: Path) -> None:
     agents = {
         "agents": [
             {
@@ -208,7 +224,7 @@ def test_agents_are_read_with_their_tool_servers(loaded: Load, home: Path) -> No
             }
         ]
     }
-    configuration = loaded(agents=agents)
+    configuration = load_config(agents=agents)
     assert configuration.agents == (
         Agent(
             id="analyst",
@@ -236,15 +252,15 @@ def test_agents_are_read_with_their_tool_servers(loaded: Load, home: Path) -> No
     assert configuration.origin(place) == origin
 
 
-def test_agents_can_come_from_the_environment_as_json(loaded: Load) -> None:
+def test_agents_can_come_from_the_environment_as_json(load_config: LoadConfig) -> None:
     variable = json.dumps([{"id": "other", "name": "Other"}])
-    configuration = loaded(agents={"agents": [{"id": "from-file"}]}, environ={"FOOTNOTE_AGENTS": variable})
+    configuration = load_config(agents={"agents": [{"id": "from-file"}]}, environ={"FOOTNOTE_AGENTS": variable})
     assert [agent.id for agent in configuration.agents] == ["other"]
     assert configuration.origin(("agents", 0, "name")).name == "FOOTNOTE_AGENTS"
 
 
-def test_an_agent_is_found_by_its_id_and_the_first_one_is_the_usual_one(loaded: Load) -> None:
-    configuration = loaded(agents={"agents": [{"id": "one"}, {"id": "two"}]})
+def test_an_agent_is_found_by_its_id_and_the_first_one_is_the_usual_one(load_config: LoadConfig) -> None:
+    configuration = load_config(agents={"agents": [{"id": "one"}, {"id": "two"}]})
     assert (configuration.agent().id, configuration.agent("two").id) == ("one", "two")
     with pytest.raises(ConfigError, match=r"There is no agent 'tow'; the nearest id is 'two'\."):
         configuration.agent("tow")

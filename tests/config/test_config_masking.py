@@ -1,16 +1,15 @@
-"""What may be shown of a value."""
+"""Masking: what may be shown of a value."""
 
 from typing import Any
 
 import pytest
 from rich.pretty import pretty_repr
 
-from config.conftest import Load
-from footnote.config.agents import McpServerEntry
-from footnote.config.configuration import entries
+from config.conftest import LoadConfig
 from footnote.config.formats import is_secret_name, mask_arguments, mask_reference, mask_url
+from footnote.config.load import entries
 from footnote.config.resolve import resolve_model, resolve_web_search
-from footnote.config.settings import ModelProvider
+from footnote.config.settings import McpServerEntry, ModelProvider
 
 
 @pytest.mark.parametrize(
@@ -65,12 +64,12 @@ def test_a_name_that_only_looks_like_one_announces_nothing(name: str) -> None:
     assert not is_secret_name(name)
 
 
-def with_secrets(loaded: Load) -> Any:
-    """A configuration with `planted` in every place that can hold a secret."""
+def with_secrets(load_config: LoadConfig) -> Any:
+    """A configuration with `planted` in every place that may hold a secret."""
     started = {"command": "x", "args": ["--token", "planted"], "env": {"LEVEL": "planted"}}
     reached = {"url": "https://me:planted@h/mcp?k=planted", "headers": {"X-Trace": "planted"}}
     search = {"enabled": True, "provider": "brave"}
-    return loaded(
+    return load_config(
         {
             "models": {"providers": {"anthropic": {"apiKey": "planted", "baseUrl": "http://me:planted@h"}}},
             "tools": {"webSearch": {"providers": {"brave": {"apiKey": "planted"}}}},
@@ -84,8 +83,8 @@ def with_secrets(loaded: Load) -> Any:
 
 
 @pytest.mark.parametrize("represent", [repr, pretty_repr])
-def test_no_representation_of_a_configuration_tells_a_secret(represent: Any, loaded: Load) -> None:
-    configuration = with_secrets(loaded)
+def test_no_representation_of_a_configuration_tells_a_secret(represent: Any, load_config: LoadConfig) -> None:
+    configuration = with_secrets(load_config)
     settings, (agent,) = configuration.settings, configuration.agents
     choice, search = resolve_model(settings), resolve_web_search(settings, agent)
     assert (choice.endpoint.api_key, search and search.providers["brave"].api_key) == ("planted", "planted")

@@ -1,5 +1,5 @@
-"""Whatever stands in the files and in the environment: settings, or an error of the operator's. Never a crash,
-never a secret in a message."""
+"""Any text in the files and the environment gives settings or a ConfigError, never a crash, and no secret in a
+message."""
 
 import json
 import tempfile
@@ -11,16 +11,15 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from footnote.config.agents import AgentsFile
-from footnote.config.configuration import Configuration, entries
-from footnote.config.environment import AGENTS_VARIABLE, SETTING_KEYS, WILDCARD, keys_of
-from footnote.config.load import load
+from footnote.config.environment import AGENTS_VARIABLE, WILDCARD, keys_of, setting_keys
+from footnote.config.load import Configuration, entries, load
 from footnote.config.resolve import resolve_model, resolve_web_search
+from footnote.config.settings import AgentsFile
 from footnote.config.validation import InvalidConfiguration
 from footnote.protocol.errors import ConfigError
 
 PLANTED = "planted-0123456789-abcdefghijklmnop"
-STEPS = sorted({step for key in (*SETTING_KEYS, *keys_of(AgentsFile)) for step in key.path if step != WILDCARD})
+STEPS = sorted({step for key in (*setting_keys(), *keys_of(AgentsFile)) for step in key.path if step != WILDCARD})
 AGENT_STEPS = ["agents", "id", "model", "mcpServers", "command", "url", "env", "headers", "webSearch", "enabled"]
 NAMES = st.sampled_from([*STEPS, *AGENT_STEPS, "anthropic", "vllm", "footnote", "a/b", "x"]) | st.text(max_size=6)
 SCALARS = (
@@ -46,10 +45,10 @@ def nest(path: tuple[str, ...], value: Any) -> Any:
     return value
 
 
-NEARLY_RIGHT = st.builds(nest, st.sampled_from([key.path for key in SETTING_KEYS]), ANYTHING)
+NEARLY_RIGHT = st.builds(nest, st.sampled_from([key.path for key in setting_keys()]), ANYTHING)
 NEARLY_AGENTS = st.builds(lambda agents: {"agents": agents}, st.lists(ANYTHING, max_size=3))
 VARIABLES = st.sampled_from(
-    [key.variable("VLLM") for key in SETTING_KEYS] + [AGENTS_VARIABLE, "OPENAI_API_KEY", "FOOTNOTE_X"]
+    [key.variable("VLLM") for key in setting_keys()] + [AGENTS_VARIABLE, "OPENAI_API_KEY", "FOOTNOTE_X"]
 )
 TEXTS = st.text(st.characters(exclude_characters="\0"), max_size=10) | ANYTHING.map(json.dumps)
 
@@ -101,9 +100,9 @@ def test_any_environment_gives_settings_or_a_list_of_problems(config: Any, envir
 
 
 @settings(deadline=None)
-@given(st.sampled_from(SETTING_KEYS), SCALARS)
+@given(st.sampled_from(setting_keys()), SCALARS)
 def test_a_value_is_judged_alike_in_the_file_and_in_its_variable(key: Any, value: Any) -> None:
-    """What the file takes, the variable takes too, and it means the same."""
+    """A variable accepts the same values as the file, with the same meaning."""
     from_file = try_load(json.dumps(nest(key.path, value)), None, {})
     text = value if isinstance(value, str) else json.dumps(value)
     if not key.has_variable or isinstance(from_file, InvalidConfiguration) or value is None or not text.strip():

@@ -1,4 +1,4 @@
-"""What a run makes of the configuration: its search, its model, its tool servers."""
+"""What a run takes from the configuration: its search, its model, its MCP servers."""
 
 import logging
 from pathlib import Path
@@ -7,9 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from config.conftest import Load
-from footnote.config.agents import Agent, AgentSearch, McpServerEntry
-from footnote.config.providers import MODEL_PROVIDERS, SEARCH_PROVIDERS
+from config.conftest import LoadConfig
+from footnote.config.providers import MODEL_PROVIDERS, search_provider_ids
 from footnote.config.resolve import (
     ModelChoice,
     needs_ollama,
@@ -18,8 +17,12 @@ from footnote.config.resolve import (
     resolve_search,
     resolve_server,
     resolve_web_search,
+    with_server_facts,
 )
 from footnote.config.settings import (
+    Agent,
+    AgentSearch,
+    McpServerEntry,
     ModelProvider,
     ModelSettings,
     ProfileFacts,
@@ -28,6 +31,7 @@ from footnote.config.settings import (
     WebSearchSection,
 )
 from footnote.models.base import Endpoint
+from footnote.models.local_server import LocalModelFacts
 from footnote.models.profiles import Profile, profile_of
 from footnote.protocol.errors import ConfigError
 from footnote.tools.mcp import McpServerSettings as Started
@@ -44,13 +48,13 @@ def models(*, default: str | None = None, profiles: Any = None, **providers: Mod
     return Settings(models=ModelSettings(default=default, providers=providers, profiles=profiles or {}))
 
 
-def test_an_agent_without_the_switch_has_no_search(loaded: Load) -> None:
-    settings = loaded({"tools": {"webSearch": {"defaultProvider": "library"}}}).settings
+def test_an_agent_without_the_switch_has_no_search(load_config: LoadConfig) -> None:
+    settings = load_config({"tools": {"webSearch": {"defaultProvider": "library"}}}).settings
     assert resolve_web_search(settings, Agent(id="a")) is None
     assert resolve_web_search(settings, Agent(id="a", web_search=AgentSearch(provider="library"))) is None
 
 
-def test_search_takes_its_numbers_from_the_global_section(loaded: Load) -> None:
+def test_search_takes_its_numbers_from_the_global_section(load_config: LoadConfig) -> None:
     section = {
         "timeoutSeconds": 3,
         "cacheTtlMinutes": 0,
@@ -61,8 +65,8 @@ def test_search_takes_its_numbers_from_the_global_section(loaded: Load) -> None:
         "allowPrivateHosts": ["wiki:80"],
         "providers": {"tavily": {"apiKey": "k"}},
     }
-    settings = loaded({"tools": {"webSearch": section}}).settings
-    providers = dict.fromkeys(SEARCH_PROVIDERS, ProviderAccess()) | {"tavily": ProviderAccess(api_key="k")}
+    settings = load_config({"tools": {"webSearch": section}}).settings
+    providers = dict.fromkeys(search_provider_ids(), ProviderAccess()) | {"tavily": ProviderAccess(api_key="k")}
     assert resolve_web_search(settings, searching()) == WebSearchSettings(
         provider="duckduckgo",
         timeout_seconds=3,
@@ -88,17 +92,19 @@ def test_search_takes_its_numbers_from_the_global_section(loaded: Load) -> None:
     ],
 )
 def test_the_agents_provider_wins_over_the_default_one(
-    loaded: Load, default: str | None, of_the_agent: Any, provider: str, caplog: pytest.LogCaptureFixture
+    load_config: LoadConfig, default: str | None, of_the_agent: Any, provider: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     ready = {"tavily": {"apiKey": "k"}, "searxng": {"baseUrl": "http://s"}}
     section = {"providers": ready} | ({"defaultProvider": default} if default else {})
-    resolved = resolve_web_search(loaded({"tools": {"webSearch": section}}).settings, searching(provider=of_the_agent))
+    resolved = resolve_web_search(
+        load_config({"tools": {"webSearch": section}}).settings, searching(provider=of_the_agent)
+    )
     assert resolved
     assert (resolved.provider, caplog.messages) == (provider, [])
 
 
 @pytest.mark.parametrize(
-    ("wanted", "missing"),
+    ("provider", "missing"),
     [
         ("brave", "a key: set BRAVE_API_KEY"),
         ("serper", "a key: set SERPER_API_KEY"),
@@ -107,13 +113,13 @@ def test_the_agents_provider_wins_over_the_default_one(
     ],
 )
 def test_a_provider_that_lacks_something_falls_back_with_one_log_line(
-    wanted: Any, missing: str, caplog: pytest.LogCaptureFixture
+    provider: Any, missing: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        resolved = resolve_web_search(Settings(), searching(provider=wanted))
+        resolved = resolve_web_search(Settings(), searching(provider=provider))
     assert resolved
     assert resolved.provider == "duckduckgo"
-    assert caplog.messages == [f"Agent a searches with duckduckgo instead of {wanted}, which needs {missing}."]
+    assert caplog.messages == [f"Agent a searches with duckduckgo instead of {provider}, which needs {missing}."]
 
 
 def test_a_search_without_an_agent_falls_back_with_the_same_log_line(caplog: pytest.LogCaptureFixture) -> None:
@@ -131,8 +137,8 @@ def test_a_provider_that_was_asked_for_by_name_is_not_replaced(caplog: pytest.Lo
     assert caplog.messages == []
 
 
-def test_a_key_from_the_environment_makes_its_provider_usable(loaded: Load) -> None:
-    resolved = resolve_web_search(loaded(environ={"BRAVE_API_KEY": "k"}).settings, searching(provider="brave"))
+def test_a_key_from_the_environment_makes_its_provider_usable(load_config: LoadConfig) -> None:
+    resolved = resolve_web_search(load_config(environ={"BRAVE_API_KEY": "k"}).settings, searching(provider="brave"))
     assert resolved
     assert (resolved.provider, resolved.providers["brave"].api_key) == ("brave", "k")
 
@@ -196,8 +202,8 @@ def test_ollama_is_asked_only_when_its_models_can_matter(settings: Settings, exp
     assert (nothing != something) is asks
 
 
-def test_a_choice_holds_all_that_is_needed_to_ask(loaded: Load) -> None:
-    settings = loaded(environ={"ANTHROPIC_API_KEY": "k"}).settings
+def test_a_choice_holds_all_that_is_needed_to_ask(load_config: LoadConfig) -> None:
+    settings = load_config(environ={"ANTHROPIC_API_KEY": "k"}).settings
     assert resolve_model(settings) == ModelChoice(
         model="claude-sonnet-5-5",
         type="anthropic",
@@ -235,7 +241,7 @@ def test_a_slash_at_the_end_of_an_address_is_tolerated() -> None:
 
 def test_a_server_of_ones_own_needs_no_key() -> None:
     choice = resolve_model(models(vllm=ModelProvider(type="openai", base_url="http://gpu:8000/v1")), "vllm/qwen3")
-    assert (choice.type, choice.endpoint) == ("openai", Endpoint("vllm", "http://gpu:8000/v1"))
+    assert (choice.type, choice.endpoint) == ("openai", Endpoint("vllm", "http://gpu:8000/v1", is_self_hosted=True))
 
 
 def test_the_type_of_a_known_provider_can_be_changed() -> None:
@@ -286,6 +292,64 @@ def test_facts_about_a_model_are_replaced_one_by_one() -> None:
     facts = {"anthropic/claude-sonnet-5-5": ProfileFacts(window=1234, images=False)}
     settings = models(anthropic=KEY, profiles=facts)
     assert resolve_model(settings).profile == msgspec.structs.replace(SONNET, window=1234, images=False)
+
+
+def test_the_style_of_a_model_is_set_by_its_full_name() -> None:
+    profiles = {"openrouter/meta-llama/llama-3.2-3b-instruct": ProfileFacts(style="agentic", billions=3.2, tools=True)}
+    choice = resolve_model(models(openrouter=KEY, profiles=profiles), "openrouter/meta-llama/llama-3.2-3b-instruct")
+
+    assert not choice.profile.is_guided
+    assert resolve_model(models(openrouter=KEY), choice.id).profile.is_guided
+
+
+@pytest.mark.parametrize(
+    ("base_url", "is_own"),
+    [
+        ("http://127.0.0.1:11434/v1", True),
+        ("http://localhost:1234/v1", True),
+        ("http://192.168.1.20:8080", True),
+        ("http://gpu.intranet:8000/v1", True),
+        ("https://llm.example.org/v1", True),
+        ("https://api.openai.com/v1", False),
+        ("https://API.Groq.com./openai/v1", False),
+        ("https://my.openai.azure.com/openai/v1", False),
+        ("https://notgroq.com/v1", True),
+    ],
+)
+def test_a_server_of_ones_own_may_be_slow_and_is_asked_for_facts(base_url: str, is_own: bool) -> None:
+    own = ModelProvider(type="openai", base_url=base_url)
+    choice = resolve_model(models(own=own), "own/m")
+
+    assert (choice.endpoint.is_self_hosted, choice.has_server_facts) == (is_own, is_own)
+    assert choice.profile.timeout_seconds == (600 if is_own else None)
+
+
+def test_a_known_model_behind_a_proxy_is_a_hosted_one() -> None:
+    proxied = models(openai=ModelProvider(api_key="sk", base_url="http://127.0.0.1:4000"))
+
+    assert not resolve_model(proxied, "openai/gpt-6.1-sol").has_server_facts
+    assert resolve_model(proxied, "openai/qwen2.5-7b").has_server_facts
+
+
+def test_a_timeout_that_is_set_holds_for_a_server_of_ones_own() -> None:
+    own = ModelProvider(type="openai", base_url="http://127.0.0.1:8000")
+    settings = models(own=own, profiles={"own/m": ProfileFacts(timeout_seconds=1_200)})
+
+    assert resolve_model(settings, "own/m").profile.timeout_seconds == 1_200
+
+
+def test_what_a_server_says_fills_the_gaps_of_the_settings() -> None:
+    own = ModelProvider(type="openai", base_url="http://127.0.0.1:8000")
+    said = LocalModelFacts(kind="ollama", window=4_096, parameters=7.6, has_tools=True)
+    bare = models(own=own)
+    given = models(own=own, profiles={"own/qwen3:4b": ProfileFacts(window=16_384, tools=False)})
+
+    profile = with_server_facts(bare, resolve_model(bare, "own/qwen3:4b"), said).profile
+    assert (profile.window, profile.billions, profile.tools) == (4_096, 7.6, True)
+    profile = with_server_facts(given, resolve_model(given, "own/qwen3:4b"), said).profile
+    assert (profile.window, profile.billions, profile.tools) == (16_384, 7.6, False)
+    unchanged = resolve_model(bare, "own/qwen3:4b")
+    assert with_server_facts(bare, unchanged, LocalModelFacts()) == unchanged
 
 
 def test_every_fact_about_a_model_can_be_replaced() -> None:

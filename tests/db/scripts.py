@@ -1,4 +1,4 @@
-"""Small scripts on a table of the schema, for tests that care how they are run and not what they do."""
+"""Small scripts on one table, for tests of how scripts are run."""
 
 from footnote.db.script import Steps, lock, script, sql, sql_many
 
@@ -21,7 +21,7 @@ def names() -> Steps[list[str]]:
 
 @script
 def count_up() -> Steps[int]:
-    """Reads, then writes what follows from it: two at once must not see the same number."""
+    """Reads a number and writes the next one: two concurrent transactions must not read the same."""
     yield lock("test", "count")
     rows = yield sql("SELECT value FROM library_fact WHERE name = 'count'")
     number = int(rows[0][0]) + 1 if rows else 1

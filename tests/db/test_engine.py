@@ -1,4 +1,4 @@
-"""Reading and writing: what a script sees, what is kept of it, and when anything is opened at all."""
+"""Reading and writing: what a script sees, what is committed, and when the database is opened."""
 
 import asyncio
 import os
@@ -12,9 +12,9 @@ import pytest
 
 import engines
 from db.scripts import count_up, names, note, note_all
-from footnote.db import caches
 from footnote.db.engine import Database
 from footnote.db.errors import DatabaseFailed
+from footnote.db.library import cache_search, cached_search
 from footnote.db.script import Either, Steps, script, sql
 
 
@@ -76,9 +76,9 @@ async def test_a_script_that_fails_takes_back_all_that_it_did(database: Database
 
 
 async def test_a_script_that_fails_takes_nothing_of_the_others_with_it(database: Database) -> None:
-    written = [database.write(note(name)) for name in ("a", "b", "a", "c")]
-    outcomes = await asyncio.gather(*written, return_exceptions=True)
-    # One of the two with the same name: with one writer, that is the second.
+    writes = [database.write(note(name)) for name in ("a", "b", "a", "c")]
+    outcomes = await asyncio.gather(*writes, return_exceptions=True)
+    # One of the two with the same name fails; with one writer it is the second.
     assert [type(outcome) for outcome in (outcomes[1], outcomes[3])] == [type(None)] * 2
     assert sorted(isinstance(outcomes[index], DatabaseFailed) for index in (0, 2)) == [False, True]
     assert await database.read(names()) == ["a", "b", "c"]
@@ -113,7 +113,7 @@ async def test_writes_that_are_handed_over_at_once_do_not_overtake_each_other(da
 async def test_a_script_that_writes_has_the_file_to_itself_from_its_first_statement(
     database: Database, tmp_path: Path
 ) -> None:
-    """Otherwise two processes would both read, and one of them could not write any more."""
+    """Otherwise two processes would both read, and the second one could not write any more."""
     await database.write(note("a"))
 
     @script
@@ -148,9 +148,9 @@ async def test_a_script_that_reads_sees_one_state_from_beginning_to_end(database
 
     @script
     def reads_twice() -> Steps[tuple[list[str], list[str], str]]:
-        """It may be begun more than once."""
+        """A script may be restarted."""
         first = yield from names()
-        # By somebody else, and finished between the two statements.
+        # By another connection, between the two statements.
         new = f"b{len(first)}"
         engines.rows(tmp_path, f"INSERT INTO library_fact (name, value) VALUES ('{new}', '') RETURNING name")
         second = yield from names()
@@ -261,6 +261,6 @@ async def test_a_new_file_is_never_taken_for_somebody_elses_while_it_is_made(tmp
     for round_ in range(20):
         async with Database.open(f"sqlite:{round_}.db", tmp_path) as database:
             await asyncio.gather(
-                *(database.write(caches.cache_search(f"key {n}", b"{}", 9.0, 1.0)) for n in range(4)),
-                *(database.read(caches.cached_search("key", 1.0)) for _ in range(8)),
+                *(database.write(cache_search(f"key {n}", b"{}", 9.0, 1.0)) for n in range(4)),
+                *(database.read(cached_search("key", 1.0)) for _ in range(8)),
             )

@@ -1,4 +1,4 @@
-"""What can go wrong with the file: each has its words, and nothing that was in it is lost."""
+"""What can go wrong with the database file: each failure has its message, and no data is lost."""
 
 import os
 import sqlite3
@@ -69,7 +69,7 @@ async def test_a_full_disk_costs_the_last_change_alone(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of a process")
 def test_a_file_that_may_not_grow_is_an_error_of_ours_and_stays_whole(tmp_path: Path) -> None:
-    """The kernel refuses the write itself, as it does on a full disk or over a quota."""
+    """The kernel refuses the write, as on a full disk or over a quota."""
     program = """
 import asyncio, pathlib, resource, signal, sys
 from db.scripts import names, note
@@ -96,9 +96,9 @@ asyncio.run(main())
         check=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
-    kind, kept = done.stdout.splitlines()
+    kind, size = done.stdout.splitlines()
     assert kind in ("database_error", "database_full")
-    assert kept == "['a']"
+    assert size == "['a']"
 
 
 FULL_DISK = """
@@ -173,7 +173,7 @@ DELETING_AFTER_A_START = """
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "reported"),
     [
         (DELETING, ["database_full", "['c', 'd', 'e']"]),
         (DELETING_AGAIN, [*["database_full"] * 3, "['d']"]),
@@ -181,8 +181,8 @@ DELETING_AFTER_A_START = """
     ],
     ids=["once", "again and again", "after a start"],
 )
-def test_on_a_full_disk_room_is_made_by_deleting(tmp_path: Path, body: str, told: list[str]) -> None:
-    """On a small disk of its own, which Linux lets anybody have who may make a namespace."""
+def test_on_a_full_disk_room_is_made_by_deleting(tmp_path: Path, body: str, reported: list[str]) -> None:
+    """On a small file system of its own, which Linux allows to users who can create namespaces."""
     own_mounts = ("unshare", "--user", "--map-root-user", "--mount")
     try:
         subprocess.run([*own_mounts, "mount", "-t", "tmpfs", "none", tmp_path], check=True, capture_output=True)
@@ -195,7 +195,7 @@ def test_on_a_full_disk_room_is_made_by_deleting(tmp_path: Path, body: str, told
         check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
-    assert done.stdout.splitlines() == told, done.stderr
+    assert done.stdout.splitlines() == reported, done.stderr
 
 
 @pytest.mark.parametrize("content", [b"This is no database.\n" * 100, b"{}"])

@@ -1,4 +1,4 @@
-"""An index out of which much was deleted goes on working: SQLite gives up on one of 2000 levels."""
+"""An index from which many rows were deleted keeps working: SQLite fails at 2000 levels."""
 
 from collections.abc import AsyncIterator
 
@@ -9,7 +9,7 @@ from footnote.db.fulltext import MAX_LEVELS, index_levels
 from footnote.library import Library, file_url
 from footnote.protocol.sources import Snapshot
 from footnote.sessions.store import Sessions
-from footnote.storage.memory import MemoryStorage
+from footnote.storage.local import MemoryStorage
 from footnote.workspace.blobs import Blobs
 
 pytestmark = pytest.mark.embedded
@@ -28,13 +28,13 @@ async def test_texts_that_come_and_go_do_not_wear_the_index_of_the_library_out(d
     library = Library(database)
     stays = Snapshot(url=file_url("stays.md"), text="The quokka is a small macropod. " * 5, title="Quokka")
     await library.add(stays, "stays")
-    seen: list[int] = []
+    sizes: list[int] = []
     for number in range(TIMES):
         text = f"Number{number} is a text about wombats, which are not quokkas. " * 3
-        kept = await library.add(Snapshot(url=file_url(f"{number}.md"), text=text, title="Wombat"), str(number))
-        assert await library.remove(kept.url)
-        seen.append(await database.read(index_levels("passage_terms")))
-    assert max(seen) <= MAX_LEVELS + 4
+        snapshot = await library.add(Snapshot(url=file_url(f"{number}.md"), text=text, title="Wombat"), str(number))
+        assert await library.remove(snapshot.url)
+        sizes.append(await database.read(index_levels("passage_terms")))
+    assert max(sizes) <= MAX_LEVELS + 4
     assert [hit.title for hit in await library.search("quokka macropod", 3)] == ["Quokka"]
 
 
@@ -42,12 +42,12 @@ async def test_texts_that_come_and_go_do_not_wear_the_index_of_the_library_out(d
 async def test_sessions_that_come_and_go_do_not_wear_their_index_out(database: Database) -> None:
     sessions = Sessions(database, Library(database), Blobs(database, MemoryStorage()))
     stays = await sessions.create("local", "researcher", title="The quokka stays")
-    seen: list[int] = []
+    sizes: list[int] = []
     for number in range(TIMES):
         head = await sessions.create("local", "researcher", title=f"Wombat {number}")
         await sessions.delete("local", head.id)
-        seen.append(await database.read(index_levels("session_terms")))
-    assert max(seen) <= MAX_LEVELS + 4
+        sizes.append(await database.read(index_levels("session_terms")))
+    assert max(sizes) <= MAX_LEVELS + 4
     assert [one.id for one in (await sessions.list("local", query="quokka")).sessions] == [stays.id]
 
 

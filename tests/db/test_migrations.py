@@ -1,4 +1,4 @@
-"""From every earlier format forward to the newest, all or nothing."""
+"""Migrations from every earlier version to the newest, all or nothing."""
 
 import json
 import re
@@ -133,7 +133,7 @@ async def test_a_step_that_fails_changes_nothing(tmp_path: Path) -> None:
 
 @contextmanager
 def _raw(home: Path) -> Iterator[sqlite3.Connection]:
-    """The file as any program would open it."""
+    """Opens the file without the package."""
     connection = sqlite3.connect(home / "footnote.db")
     yield connection
     connection.commit()

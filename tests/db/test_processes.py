@@ -1,4 +1,4 @@
-"""Several processes with one database: a server, and a few commands beside it."""
+"""Several processes on one database: a server, and a few commands."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
 
 
 async def _start_counter(home: Path, times: int) -> asyncio.subprocess.Process:
-    """A process that is about to count; it begins at a line on its stdin."""
+    """A process that waits for a line on its stdin, and then counts."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
@@ -50,7 +50,7 @@ async def _start_counter(home: Path, times: int) -> asyncio.subprocess.Process:
 @pytest.mark.embedded
 @pytest.mark.slow
 async def test_processes_that_make_the_same_file_at_once_lose_no_write(tmp_path: Path) -> None:
-    """A lock holds them back until all of them have seen the file empty; then each wants to be the one to fill it."""
+    """A lock holds all processes until each has seen the file empty; then each tries to create the tables."""
     processes = [await _start_counter(tmp_path, 20) for _ in range(6)]
     held = sqlite3.connect(tmp_path / "footnote.db", isolation_level=None)
     held.execute("BEGIN IMMEDIATE")
@@ -66,15 +66,15 @@ async def test_a_process_that_is_killed_takes_nothing_with_it_that_it_was_told_i
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(b"\n")
-    told = 0
-    while told < 50:
-        told = int(await process.stdout.readline())
+    confirmed = 0
+    while confirmed < 50:
+        confirmed = int(await process.stdout.readline())
     process.send_signal(signal.SIGKILL)
     rest, _ = await process.communicate()
-    told = max([told, *(int(line) for line in rest.splitlines()[:-1])])
+    confirmed = max([confirmed, *(int(line) for line in rest.splitlines()[:-1])])
     async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         assert await database.read(names()) == ["count"]
-        assert await database.write(count_up()) > told
+        assert await database.write(count_up()) > confirmed
     if (tmp_path / "footnote.db").exists():
         assert engines.rows(tmp_path, "PRAGMA integrity_check") == [("ok",)]
 
@@ -90,13 +90,14 @@ async def test_processes_that_count_together_lose_no_number(tmp_path: Path) -> N
 
 @pytest.mark.embedded
 async def test_a_command_that_comes_and_goes_does_not_take_the_log_from_under_a_server(tmp_path: Path) -> None:
-    """Whoever closes a file last removes the log beside it: SQLite tells by locks that a process can lose unawares."""
+    """The process that closes the file last removes the WAL; SQLite decides by locks that a process can lose
+    unnoticed."""
     async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
         assert await database.write(count_up()) == 1
         await asyncio.gather(*(database.read(names()) for _ in range(8)))
         for expected in (2, 4, 6):
             command = await _start_counter(tmp_path, 1)
-            said, _ = await command.communicate(b"\n")
-            assert int(said) == expected
+            output, _ = await command.communicate(b"\n")
+            assert int(output) == expected
             assert (tmp_path / "footnote.db-wal").exists()
             assert await database.write(count_up()) == expected + 1

@@ -1,4 +1,4 @@
-"""The shipped settings of each proxy, with the addresses, folders and certificates of a test in their places."""
+"""Runs each proxy with its shipped settings; only addresses, folders and certificates are replaced."""
 
 import asyncio
 import shutil
@@ -20,8 +20,8 @@ PLACES = "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin:/sbin:/bin"
 
 
 @dataclass(frozen=True)
-class Kind:
-    """`file` is what is shipped; `speaks_http`: it knows requests, and not only connections."""
+class ProxyKind:
+    """`file`: the shipped settings. `speaks_http`: False for a proxy of TCP connections."""
 
     name: str
     program: str
@@ -29,11 +29,11 @@ class Kind:
     speaks_http: bool = True
 
 
-NGINX = Kind("nginx", "nginx", "nginx.conf")
-NGINX_TCP = Kind("nginx-tcp", "nginx", "nginx-tcp.conf", speaks_http=False)
-HAPROXY = Kind("haproxy", "haproxy", "haproxy.cfg")
-HAPROXY_TCP = Kind("haproxy-tcp", "haproxy", "haproxy-tcp.cfg", speaks_http=False)
-CADDY = Kind("caddy", "caddy", "Caddyfile")
+NGINX = ProxyKind("nginx", "nginx", "nginx.conf")
+NGINX_TCP = ProxyKind("nginx-tcp", "nginx", "nginx-tcp.conf", speaks_http=False)
+HAPROXY = ProxyKind("haproxy", "haproxy", "haproxy.cfg")
+HAPROXY_TCP = ProxyKind("haproxy-tcp", "haproxy", "haproxy-tcp.cfg", speaks_http=False)
+CADDY = ProxyKind("caddy", "caddy", "Caddyfile")
 KINDS = (NGINX, NGINX_TCP, HAPROXY, HAPROXY_TCP, CADDY)
 
 
@@ -46,14 +46,14 @@ class Ports:
 
 @dataclass(frozen=True)
 class Proxy:
-    kind: Kind
+    kind: ProxyKind
     url: str
     trust: ssl.SSLContext
     certificate: Path
 
 
-def find_program(kind: Kind) -> str:
-    """Where it is; the test is skipped where it is not."""
+def find_program(kind: ProxyKind) -> str:
+    """The path of the program; skips the test where it is not installed."""
     found = shutil.which(kind.program) or shutil.which(kind.program, path=PLACES)
     if found is None:
         pytest.skip(f"{kind.program} is not installed on this machine")
@@ -64,14 +64,14 @@ def find_program(kind: Kind) -> str:
 
 @cache
 def _modules(program: str) -> Path | None:
-    """Where nginx has its stream module; None: it needs none."""
+    """The folder with the stream module of nginx. None: the module is built in."""
     built = subprocess.run([program, "-V"], capture_output=True, text=True, check=True).stderr
     options = dict(word.partition("=")[::2] for word in built.split() if word.startswith("--"))
     return None if options.get("--with-stream") == "" else Path(options.get("--modules-path", "/"))
 
 
 @asynccontextmanager
-async def run_proxy(kind: Kind, folder: Path, ports: Ports) -> AsyncIterator[Proxy]:
+async def run_proxy(kind: ProxyKind, folder: Path, ports: Ports) -> AsyncIterator[Proxy]:
     program = find_program(kind)
     certificate = _certificate(folder)
     text = (FOLDER / kind.file).read_text(encoding="utf-8")
@@ -80,11 +80,11 @@ async def run_proxy(kind: Kind, folder: Path, ports: Ports) -> AsyncIterator[Pro
         text = text.replace(old, new)
     settings = folder / kind.file
     settings.write_text(text, encoding="utf-8")
-    with (folder / "proxy.txt").open("ab") as said:
+    with (folder / "proxy.txt").open("ab") as log:
         process = await asyncio.create_subprocess_exec(
             *_command(kind, program, folder, settings),
-            stdout=said,
-            stderr=said,
+            stdout=log,
+            stderr=log,
             env={"PATH": PLACES, "HOME": str(folder)},
         )
     try:
@@ -98,7 +98,7 @@ async def run_proxy(kind: Kind, folder: Path, ports: Ports) -> AsyncIterator[Pro
             await process.wait()
 
 
-def _command(kind: Kind, program: str, folder: Path, settings: Path) -> Sequence[str]:
+def _command(kind: ProxyKind, program: str, folder: Path, settings: Path) -> Sequence[str]:
     match kind.program:
         case "nginx":
             return (program, "-p", str(folder), "-c", str(settings), "-g", "daemon off;")
@@ -108,8 +108,8 @@ def _command(kind: Kind, program: str, folder: Path, settings: Path) -> Sequence
             return (program, "run", "--adapter", "caddyfile", "--config", str(settings))
 
 
-def _places(kind: Kind, folder: Path, ports: Ports) -> Mapping[str, str]:
-    """What stands in the shipped file, and what a test has instead of it. Nothing else is changed."""
+def _places(kind: ProxyKind, folder: Path, ports: Ports) -> Mapping[str, str]:
+    """The texts of the shipped file that a test replaces. Nothing else is changed."""
     replicas = {f"127.0.0.1:{port}": f"127.0.0.1:{own}" for port, own in zip((8484, 8485), ports.replicas, strict=True)}
     match kind.program:
         case "nginx":

@@ -1,4 +1,4 @@
-"""Two replicas on one database, as a proxy has them behind it."""
+"""Two replicas on one database, to be put behind a proxy."""
 
 import asyncio
 import os
@@ -18,8 +18,8 @@ TOKEN = "a-token-for-the-tests-0123456789"
 SECONDS = 60
 
 
-class Replica:
-    """One `footnote serve` at a port that the proxy knows."""
+class ProxiedReplica:
+    """One `footnote serve` on the port that the proxy is configured with."""
 
     def __init__(self, folder: Path, port: int, environ: dict[str, str]) -> None:
         self.port = port
@@ -55,7 +55,7 @@ class Replica:
             return await self._process.wait()
 
     def pause(self) -> None:
-        """It hangs: connections are made, and nobody answers."""
+        """Stops the process with SIGSTOP: the kernel still accepts connections, but no request is answered."""
         assert self._process is not None
         os.kill(self._process.pid, signal.SIGSTOP)
 
@@ -65,8 +65,10 @@ class Replica:
 
 
 @asynccontextmanager
-async def two_replicas(folder: Path, upstream: Upstream, public_url: str) -> AsyncIterator[tuple[Replica, Replica]]:
-    """With a database and a storage between them, and a home for each."""
+async def two_replicas(
+    folder: Path, upstream: Upstream, public_url: str
+) -> AsyncIterator[tuple[ProxiedReplica, ProxiedReplica]]:
+    """They share a database and a storage, and have a home folder each."""
     environ = {
         **environment(folder, upstream, "anthropic"),
         "FOOTNOTE_TOKEN": TOKEN,
@@ -75,7 +77,7 @@ async def two_replicas(folder: Path, upstream: Upstream, public_url: str) -> Asy
         "FOOTNOTE_STORAGE_URL": f"local:{folder / 'files'}",
         **engines.environment(folder),
     }
-    replicas = [Replica(folder, port, environ) for port in free_ports(2)]
+    replicas = [ProxiedReplica(folder, port, environ) for port in free_ports(2)]
     try:
         await asyncio.gather(*(replica.start() for replica in replicas))
         yield replicas[0], replicas[1]

@@ -1,4 +1,4 @@
-"""A real Prometheus, with the shipped file: it reads a server, and understands every rule and query."""
+"""A real Prometheus with the shipped configuration scrapes a server, and evaluates every rule and query."""
 
 import asyncio
 import re
@@ -12,8 +12,8 @@ import aiohttp
 import pytest
 from service_process import Service, free_ports, send_request
 
-from deploy.shipped import FOLDER
-from server.house import LOCAL_TOKEN, open_house, script_answer
+from deploy.deploy_files import FOLDER
+from server.harness import LOCAL_TOKEN, open_server, script_answer
 from server.test_observing import ALERTS, queries
 from upstream import Upstream
 
@@ -27,7 +27,7 @@ pytestmark = [
 ]
 
 
-class Prometheus(Service):
+class PrometheusService(Service):
     name = "Prometheus"
 
     def __init__(self, folder: Path, server: str) -> None:
@@ -59,8 +59,8 @@ class Prometheus(Service):
 
 
 @contextmanager
-def run_prometheus(folder: Path, server: str) -> Iterator[Prometheus]:
-    prometheus = Prometheus(folder, server)
+def run_prometheus(folder: Path, server: str) -> Iterator[PrometheusService]:
+    prometheus = PrometheusService(folder, server)
     prometheus.start()
     try:
         yield prometheus
@@ -69,41 +69,41 @@ def run_prometheus(folder: Path, server: str) -> Iterator[Prometheus]:
 
 
 def _grafana_query(query: str) -> str:
-    """As Grafana would send it, for all replicas."""
+    """The query with the variables of Grafana replaced, for all replicas."""
     return query.replace("$instance", ".*").replace("$__rate_interval", "1m").replace("$__interval", "15s")
 
 
-async def _rules(http: aiohttp.ClientSession, prometheus: Prometheus) -> list[dict[str, Any]]:
-    """Of each: its name, its state, and once it was tried whether it makes sense."""
-    async with http.get(f"{prometheus.url}/api/v1/rules") as answer:
-        groups = (await answer.json())["data"]["groups"]
+async def _rules(http: aiohttp.ClientSession, prometheus: PrometheusService) -> list[dict[str, Any]]:
+    """The name, the state and, after the first evaluation, the health of each rule."""
+    async with http.get(f"{prometheus.url}/api/v1/rules") as response:
+        groups = (await response.json())["data"]["groups"]
     return [rule for group in groups for rule in group["rules"]]
 
 
 async def test_it_reads_the_figures_and_understands_every_query(tmp_path: Path, upstream: Upstream) -> None:
     script_answer(upstream)
-    async with open_house(tmp_path / "house", upstream) as house, aiohttp.ClientSession() as http:
-        await house.local.ask_for_events(await house.local.create_session())
-        with run_prometheus(tmp_path / "prometheus", house.url.removeprefix("http://")) as prometheus:
+    async with open_server(tmp_path / "home", upstream) as server, aiohttp.ClientSession() as http:
+        await server.local.ask_for_events(await server.local.create_session())
+        with run_prometheus(tmp_path / "prometheus", server.url.removeprefix("http://")) as prometheus:
 
-            async def found(query: str) -> Any:
-                async with http.get(f"{prometheus.url}/api/v1/query", params={"query": query}) as answer:
-                    told = await answer.json()
-                assert told["status"] == "success", (query, told)
-                return told["data"]["result"]
+            async def run_query(query: str) -> Any:
+                async with http.get(f"{prometheus.url}/api/v1/query", params={"query": query}) as response:
+                    body = await response.json()
+                assert body["status"] == "success", (query, body)
+                return body["data"]["result"]
 
             async with asyncio.timeout(SECONDS):
-                while [up["value"][1] for up in await found('up{job="footnote"}')] != ["1"]:
+                while [up["value"][1] for up in await run_query('up{job="footnote"}')] != ["1"]:
                     await asyncio.sleep(0.1)
-                while len(await found("count_over_time(footnote_info[1m]) >= 3")) == 0:
+                while len(await run_query("count_over_time(footnote_info[1m]) >= 3")) == 0:
                     await asyncio.sleep(0.1)
-            told = {query: await found(_grafana_query(query)) for query in queries()}
+            results = {query: await run_query(_grafana_query(query)) for query in queries()}
             assert [query for query in queries() if "$" in _grafana_query(query)] == []
-            shown = [query for query, result in told.items() if result]
-            assert len(shown) > len(told) / 2, "most of the dashboard has something to show after one question"
+            shown = [query for query, result in results.items() if result]
+            assert len(shown) > len(results) / 2, "most of the dashboard has something to show after one question"
             rules = await _rules(http, prometheus)
             async with asyncio.timeout(SECONDS):
-                while any(rule["health"] == "unknown" for rule in rules):  # it was not tried yet
+                while any(rule["health"] == "unknown" for rule in rules):  # it was not evaluated yet
                     await asyncio.sleep(0.1)
                     rules = await _rules(http, prometheus)
     assert [rule["name"] for rule in rules] == [alert["alert"] for alert in ALERTS]

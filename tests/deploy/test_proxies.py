@@ -1,4 +1,4 @@
-"""The shipped settings of proxies, with the real programs: nothing is collected, nothing is lost with a replica."""
+"""The shipped proxy settings with the real programs: no response is buffered, and a dead replica loses nothing."""
 
 import asyncio
 import json
@@ -16,12 +16,12 @@ import aiohttp
 import pytest
 from service_process import free_ports
 
-from deploy.proxies import HAPROXY, HAPROXY_TCP, KINDS, NGINX, Kind, Ports, Proxy, find_program, run_proxy
-from deploy.replicas import TOKEN, Replica, two_replicas
+from deploy.proxies import HAPROXY, HAPROXY_TCP, KINDS, NGINX, Ports, Proxy, ProxyKind, find_program, run_proxy
+from deploy.replicas import TOKEN, ProxiedReplica, two_replicas
 from footnote.config.settings import LimitSettings
-from replicas.trouble import ALL
+from replicas.fault_injection import ALL
 from runs.fold import FoldedTurn, blocks_of_history
-from runs.serving import SECONDS, Client
+from runs.server_process import SECONDS, RunClient
 from upstream import Upstream, hold, pause, reply, say, stop
 
 pytestmark = pytest.mark.slow
@@ -32,10 +32,10 @@ on_every_http_proxy = pytest.mark.parametrize(
 HEADERS = {"authorization": f"Bearer {TOKEN}"}
 
 
-class Site:
-    """A proxy with two replicas behind it, and somebody who asks."""
+class ProxiedDeployment:
+    """A proxy with two replicas behind it, and a client."""
 
-    def __init__(self, proxy: Proxy, replicas: tuple[Replica, Replica], client: Client) -> None:
+    def __init__(self, proxy: Proxy, replicas: tuple[ProxiedReplica, ProxiedReplica], client: RunClient) -> None:
         self.proxy = proxy
         self.replicas = replicas
         self.client = client
@@ -43,7 +43,7 @@ class Site:
 
 
 @asynccontextmanager
-async def site_behind(kind: Kind, folder: Path, upstream: Upstream) -> AsyncIterator[Site]:
+async def site_behind(kind: ProxyKind, folder: Path, upstream: Upstream) -> AsyncIterator[ProxiedDeployment]:
     find_program(kind)
     tls, plain = free_ports(2)
     async with two_replicas(folder, upstream, f"https://localhost:{tls}") as replicas:
@@ -54,19 +54,19 @@ async def site_behind(kind: Kind, folder: Path, upstream: Upstream) -> AsyncIter
                 proxy.url,
                 headers=HEADERS,
                 timeout=aiohttp.ClientTimeout(SECONDS),
-                # A connection of its own for each request: a plain TCP balancer shares out nothing else.
+                # A connection for each request, because a TCP balancer distributes connections.
                 connector=aiohttp.TCPConnector(ssl=proxy.trust, force_close=True),
             ) as http,
         ):
-            yield Site(proxy, replicas, Client(http))
+            yield ProxiedDeployment(proxy, replicas, RunClient(http))
 
 
-async def _owner(site: Site) -> Replica:
-    """The replica that carries on the only run there is."""
+async def _owner(site: ProxiedDeployment) -> ProxiedReplica:
+    """The replica that executes the only run."""
     async with aiohttp.ClientSession(headers=HEADERS) as http:
         for replica in site.replicas:
-            async with http.get(f"http://127.0.0.1:{replica.port}/metrics") as answer:
-                if "footnote_active_runs 1.0" in await answer.text():
+            async with http.get(f"http://127.0.0.1:{replica.port}/metrics") as response:
+                if "footnote_active_runs 1.0" in await response.text():
                     return replica
     raise AssertionError("no replica carries it on")
 
@@ -76,7 +76,9 @@ def _text(folded: FoldedTurn) -> str:
 
 
 @on_every_proxy
-async def test_each_delta_arrives_while_the_next_one_is_not_written_yet(kind: Kind, tmp_path: Path, upstream: Upstream):
+async def test_each_delta_arrives_while_the_next_one_is_not_written_yet(
+    kind: ProxyKind, tmp_path: Path, upstream: Upstream
+):
     words = ["One ", "two ", "three"]
     gates = [asyncio.Event() for _ in words]
     steps = [step for word, gate in zip(words, gates, strict=True) for step in (say(word), hold(gate))]
@@ -87,7 +89,7 @@ async def test_each_delta_arrives_while_the_next_one_is_not_written_yet(kind: Ki
             assert stream.headers["content-type"].startswith("text/event-stream")
             data = b""
             for word, gate in zip(words, gates, strict=True):
-                # The model goes on only when this has been seen: a proxy that collects would wait for ever.
+                # The model continues only after this was received: a buffering proxy would wait for ever.
                 while word.encode() not in data:
                     data += await stream.content.readany()
                 gate.set()
@@ -100,7 +102,7 @@ async def test_each_delta_arrives_while_the_next_one_is_not_written_yet(kind: Ki
 
 @on_every_proxy
 async def test_a_replica_that_is_killed_is_left_out_and_the_stream_resumes(
-    kind: Kind, tmp_path: Path, upstream: Upstream
+    kind: ProxyKind, tmp_path: Path, upstream: Upstream
 ):
     killed = asyncio.Event()
     slowly = [step for number in range(30) for step in (say(f"word{number} "), pause(0.05))]
@@ -121,19 +123,19 @@ async def test_a_replica_that_is_killed_is_left_out_and_the_stream_resumes(
                 await following
                 following = asyncio.create_task(site.client.follow(run_id, folded))
             await following
-        # Each of these would reach the dead one at times, if the proxy did not go on to the other.
+        # Some of these requests go to the dead replica first, and must be retried at the other.
         for _ in range(6):
             await site.client.json("GET", "/v2/auth/me")
             await site.client.session()
         history = await site.client.json("GET", f"/v2/sessions/{session}/history")
-        [answer] = [one["id"] for one in history["messages"] if one["role"] == "assistant"]
-        assert blocks_of_history(history, answer) == folded.shown["blocks"]
+        [message_id] = [one["id"] for one in history["messages"] if one["role"] == "assistant"]
+        assert blocks_of_history(history, message_id) == folded.shown["blocks"]
         assert _text(folded) == "".join(f"word{number} " for number in range(30))
 
 
 @pytest.mark.parametrize("kind", [HAPROXY, HAPROXY_TCP] if ALL else [HAPROXY], ids=lambda kind: kind.name)
 async def test_the_streams_of_a_replica_that_hangs_are_ended_by_a_proxy_that_asks_for_its_health(
-    kind: Kind, tmp_path: Path, upstream: Upstream
+    kind: ProxyKind, tmp_path: Path, upstream: Upstream
 ):
     gate = asyncio.Event()
     upstream.script(lambda _: reply(say("One "), hold(gate), say("two"), stop()))
@@ -156,8 +158,8 @@ async def test_the_streams_of_a_replica_that_hangs_are_ended_by_a_proxy_that_ask
         assert folded.restarts == 1, "the other replica took the run over"
 
 
-async def _check_run(site: Site, run_id: str, folded: FoldedTurn) -> None:
-    """What is there of a run by now."""
+async def _check_run(site: ProxiedDeployment, run_id: str, folded: FoldedTurn) -> None:
+    """The events of a run so far."""
     async with site.http.get(f"/v2/runs/{run_id}/events") as stream:
         folded.feed((await stream.content.readuntil(b"\n\n")).removesuffix(b"\n\n"))
         folded.feed((await stream.content.readuntil(b"\n\n")).removesuffix(b"\n\n"))
@@ -165,34 +167,34 @@ async def _check_run(site: Site, run_id: str, folded: FoldedTurn) -> None:
 
 @on_every_proxy
 async def test_the_largest_upload_passes_and_one_above_is_refused_in_our_words(
-    kind: Kind, tmp_path: Path, upstream: Upstream
+    kind: ProxyKind, tmp_path: Path, upstream: Upstream
 ):
     most = LimitSettings().upload_bytes
     async with site_behind(kind, tmp_path, upstream) as site:
         path = f"/v2/sessions/{await site.client.session()}/files"
-        answers: list[tuple[int, Any]] = []
+        responses: list[tuple[int, Any]] = []
         for size in (most, most + 1):
             form = aiohttp.FormData()
             form.add_field("file", BytesIO(b"ID3\x04" + bytes(size - 4)), filename=f"{size}.mp3")
-            async with site.http.post(path, data=form) as answer:
-                answers.append((answer.status, await answer.json()))
-    (taken, files), (refused, error) = answers
-    assert (taken, [one["filename"] for one in files["files"]]) == (201, [f"{most}.mp3"])
+            async with site.http.post(path, data=form) as response:
+                responses.append((response.status, await response.json()))
+    (accepted, files), (refused, error) = responses
+    assert (accepted, [one["filename"] for one in files["files"]]) == (201, [f"{most}.mp3"])
     assert (refused, error["error"]["type"], error["error"]["retryable"]) == (413, "too_large", False)
     assert "larger than 104,857,600 bytes" in error["error"]["message"]
 
 
 @on_every_http_proxy
 async def test_what_nobody_takes_at_once_is_refused_by_the_proxy_in_the_same_form(
-    kind: Kind, tmp_path: Path, upstream: Upstream
+    kind: ProxyKind, tmp_path: Path, upstream: Upstream
 ):
     async with site_behind(kind, tmp_path, upstream) as site:
         head = (
             f"POST /v2/bundles HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
             "Content-Type: application/zip\r\nContent-Length: 3000000000\r\nConnection: close\r\n\r\n"
         )
-        answer = await asyncio.to_thread(_raw, site.proxy, head.encode())
-    first, _, rest = answer.partition(b"\r\n")
+        response = await asyncio.to_thread(_raw, site.proxy, head.encode())
+    first, _, rest = response.partition(b"\r\n")
     assert first.split()[1] == b"413"
     assert json.loads(rest.partition(b"\r\n\r\n")[2])["error"]["type"] == "too_large"
 
@@ -204,20 +206,20 @@ def _raw(proxy: Proxy, request: bytes) -> bytes:
         proxy.trust.wrap_socket(plain, server_hostname="localhost") as secure,
     ):
         secure.sendall(request)
-        answer = b""
-        while not answer.endswith(b"}"):
+        response = b""
+        while not response.endswith(b"}"):
             try:
                 piece = secure.recv(65536)
             except ssl.SSLEOFError:
                 break
             if not piece:
                 break
-            answer += piece
-    return answer
+            response += piece
+    return response
 
 
 @on_every_http_proxy
-async def test_browsers_get_http_2_for_the_page_and_for_a_stream(kind: Kind, tmp_path: Path, upstream: Upstream):
+async def test_browsers_get_http_2_for_the_page_and_for_a_stream(kind: ProxyKind, tmp_path: Path, upstream: Upstream):
     gate = asyncio.Event()
     upstream.script(reply(say("One "), hold(gate), say("two"), stop()))
     curl = _curl()
@@ -268,29 +270,29 @@ def _curl() -> str:
 
 @on_every_http_proxy
 async def test_nobody_can_say_that_they_come_from_elsewhere_and_figures_stay_inside(
-    kind: Kind, tmp_path: Path, upstream: Upstream
+    kind: ProxyKind, tmp_path: Path, upstream: Upstream
 ):
     async with site_behind(kind, tmp_path, upstream) as site, aiohttp.ClientSession(site.proxy.url) as stranger:
         statuses: list[int] = []
-        # A replica allows 20 guesses from one address at once; from ever new ones it would allow all of these.
+        # A replica allows 20 attempts from one address; from ever new addresses it would allow all of these.
         for number in range(60):
             made_up = f"203.0.113.{number}"
             headers = {"x-forwarded-for": made_up, "forwarded": f"for={made_up}", "x-real-ip": made_up}
             body = {"token": "fnl_guess"}
-            async with stranger.post("/v2/auth/login", json=body, headers=headers, ssl=site.proxy.trust) as answer:
-                statuses.append(answer.status)
-        async with stranger.get("/metrics", headers={"host": "127.0.0.1"}, ssl=site.proxy.trust) as answer:
-            figures = await answer.text()
+            async with stranger.post("/v2/auth/login", json=body, headers=headers, ssl=site.proxy.trust) as response:
+                statuses.append(response.status)
+        async with stranger.get("/metrics", headers={"host": "127.0.0.1"}, ssl=site.proxy.trust) as response:
+            figures = await response.text()
     assert set(statuses) == {401, 429}
     assert "footnote_" not in figures
 
 
 @pytest.mark.parametrize("kind", [NGINX, HAPROXY], ids=lambda kind: kind.name)
-async def test_no_log_of_a_proxy_has_a_token_in_it(kind: Kind, tmp_path: Path, upstream: Upstream):
+async def test_no_log_of_a_proxy_has_a_token_in_it(kind: ProxyKind, tmp_path: Path, upstream: Upstream):
     async with site_behind(kind, tmp_path, upstream) as site:
         for path in ("/login?token=fnl_secretsecret", "/v2/downloads/secretsecret/report.md"):
-            async with site.http.get(path) as answer:
-                await answer.read()
+            async with site.http.get(path) as response:
+                await response.read()
         async with asyncio.timeout(SECONDS):
             while not ("/login" in (text := _logs(tmp_path)) and "/v2/downloads/-" in text):
                 await asyncio.sleep(0.1)
@@ -304,11 +306,11 @@ def _logs(folder: Path) -> str:
 
 @on_every_http_proxy
 async def test_without_a_replica_the_proxy_says_so_in_the_form_of_our_errors(
-    kind: Kind, tmp_path: Path, upstream: Upstream
+    kind: ProxyKind, tmp_path: Path, upstream: Upstream
 ):
     async with site_behind(kind, tmp_path, upstream) as site:
         for replica in site.replicas:
             assert await replica.stop() == 0
-        async with site.http.post("/v2/sessions", json={}) as answer:
-            said = (answer.status, (await answer.json())["error"]["type"], answer.headers.get("retry-after"))
-    assert said == (503, "upstream_error", "2")
+        async with site.http.post("/v2/sessions", json={}) as response:
+            refusal = (response.status, (await response.json())["error"]["type"], response.headers.get("retry-after"))
+    assert refusal == (503, "upstream_error", "2")

@@ -1,4 +1,4 @@
-"""The files of `deploy/` cannot drift: what they name is there, and what they grant is what the server needs."""
+"""The files of `deploy/` match the code: what they name exists, and what they permit is what the server needs."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from deploy.shipped import (
+from deploy.deploy_files import (
     FILES,
     FOLDER,
     UNITS,
@@ -24,19 +24,20 @@ from footnote.cli import COMMANDS
 from footnote.config.environment import read_environ
 from footnote.config.load import load
 from footnote.config.settings import LimitSettings, ServerSettings
-from footnote.db.postgresql.pool import COMMAND_SECONDS
-from footnote.server.connection_limits import HEADER_TIMEOUT_SECONDS
+from footnote.db.postgresql.connection import COMMAND_SECONDS
+from footnote.server.http_server import GRACE_SECONDS, KEEP_ALIVE_SECONDS
+from footnote.server.limits import HEADER_TIMEOUT_SECONDS
+from footnote.server.multipart import MAX_FILES
+from footnote.server.requests import BODY_STALL_SECONDS
+from footnote.server.responses import PING_SECONDS
 from footnote.server.routes import ALL_ROUTES
 from footnote.server.routes.files import MAX_BUNDLE_BYTES
-from footnote.server.serving import GRACE_SECONDS, KEEP_ALIVE_SECONDS
-from footnote.server.stream import PING_SECONDS
-from footnote.server.uploads import MAX_FILES, STALL_SECONDS
 from shape.tree import ROOT, name_of
 
 FORM_BYTES = 1_000_000
 AT_ONCE = LimitSettings().upload_bytes * MAX_FILES + FORM_BYTES
 STOPPING = 2 * GRACE_SECONDS + 3 * COMMAND_SECONDS
-"""Most of it while the database does not answer: what runs have said, their leases, the accounts."""
+"""Most of it while the database does not respond: events of runs, leases, accounts."""
 ROUTES = {route.path for route in ALL_ROUTES}
 VARIABLE = re.compile(r"\b(FOOTNOTE_[A-Z0-9_]+)\b")
 IMAGE = re.compile(r"[\w./-]+:[\w.-]+")
@@ -44,7 +45,7 @@ IMAGE = re.compile(r"[\w./-]+:[\w.-]+")
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_every_variable_is_a_setting(path: Path) -> None:
-    # Two are named where it is said that Kubernetes would set them.
+    # Two variables occur where the documentation says that Kubernetes would set them.
     found = set(VARIABLE.findall(path.read_text(encoding="utf-8"))) - {"FOOTNOTE_SERVICE_HOST", "FOOTNOTE_PORT"}
     _, problems = read_environ(dict.fromkeys(found, "1"), {"anthropic", "openai"})
     unknown = [str(problem) for problem in problems if "no such setting" in str(problem)]
@@ -67,13 +68,13 @@ def _images(value: Any) -> list[str]:
 
 def test_the_environment_of_the_example_is_one_that_footnote_starts_with(tmp_path: Path) -> None:
     lines = [line for line in text("footnote.env.example").splitlines() if line and line[0] != "#"]
-    given = dict(line.split("=", 1) for line in lines)
-    settings = load(tmp_path, None, given).settings
+    environ = dict(line.split("=", 1) for line in lines)
+    settings = load(tmp_path, None, environ).settings
     assert settings.database.url.startswith("postgresql://")
     assert settings.bus.url.startswith("redis://")
     assert settings.storage.url.startswith("s3://")
     assert (settings.server.public_url or "").startswith("https://")
-    secrets = [given[name] for name in given if name.endswith(("_TOKEN", "_PASSWORD", "_KEY", "_KEY_ID"))]
+    secrets = [environ[name] for name in environ if name.endswith(("_TOKEN", "_PASSWORD", "_KEY", "_KEY_ID"))]
     assert all(not secret or secret.startswith("change-me") for secret in secrets)
     assert not any(sign in line for line in lines for sign in "\"'$"), "systemd and compose read these differently"
 
@@ -161,8 +162,8 @@ def test_compose_starts_things_in_an_order_in_which_they_work() -> None:
 
 
 def test_compose_asks_the_environment_only_for_what_the_example_has() -> None:
-    wanted = set(re.findall(r"\$\{([A-Z0-9_]+)", text("compose.yaml")))
-    assert wanted <= set(re.findall(r"^([A-Z0-9_]+)=", text("footnote.env.example"), re.MULTILINE))
+    variables = set(re.findall(r"\$\{([A-Z0-9_]+)", text("compose.yaml")))
+    assert variables <= set(re.findall(r"^([A-Z0-9_]+)=", text("footnote.env.example"), re.MULTILINE))
 
 
 # Kubernetes -----------------------------------------------------------------------------------------------------------
@@ -274,7 +275,7 @@ def test_no_proxy_keeps_a_connection_that_footnote_has_closed(name: str, idle: s
 
 def test_a_proxy_waits_for_a_body_no_shorter_than_footnote() -> None:
     nginx = text("proxy/nginx.conf")
-    assert seconds(re.findall(r"client_body_timeout (\w+);", nginx)[0]) >= STALL_SECONDS
+    assert seconds(re.findall(r"client_body_timeout (\w+);", nginx)[0]) >= BODY_STALL_SECONDS
     assert seconds(re.findall(r"client_header_timeout (\w+);", nginx)[0]) >= HEADER_TIMEOUT_SECONDS
     static = document(FOLDER / "proxy" / "traefik" / "traefik.yaml")
     times = static["entryPoints"]["websecure"]["transport"]["respondingTimeouts"]
@@ -304,7 +305,7 @@ def test_a_unit_gives_time_to_end_and_room_for_streams(path: Path) -> None:
 
 @pytest.mark.parametrize("path", UNITS, ids=name_of)
 def test_a_unit_leaves_the_workers_the_calls_by_which_they_give_up_their_rights(path: Path) -> None:
-    """Without these three they could read every file that the server can, and nobody would be told."""
+    """Without these three the parsers could read every file that the server can, and no message would say so."""
     allowed = next(value for name, value in unit(path) if name == "SystemCallFilter" and value[0] != "~")
     assert {"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"} <= set(allowed.split())
     assert ("ProcSubset", "pid") not in unit(path), "the metrics of the process need /proc/stat"

@@ -1,4 +1,4 @@
-"""Office documents and zip files, put together by hand: good ones, and those that a malicious person would make."""
+"""Builds Office documents and zip files, both valid and malicious ones."""
 
 import io
 import struct
@@ -23,24 +23,22 @@ def make_zip(parts: Mapping[str, str | bytes], *, packed: bool = True) -> bytes:
 
 
 def relationships_xml(*entries: tuple[str, str, str]) -> str:
-    """Each is the name, the kind and the target; what has a scheme leads outside."""
-    written = "".join(
+    """Each entry is the name, the kind and the target; a target with a scheme is external."""
+    xml = "".join(
         f'<Relationship Id="{name}" Type="{OFFICE_NS}/{kind}" Target="{target}"'
         f"{' TargetMode=' + chr(34) + 'External' + chr(34) if ':' in target else ''}/>"
         for name, kind, target in entries
     )
-    return (
-        f'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{written}</Relationships>'
-    )
+    return f'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{xml}</Relationships>'
 
 
-def docx(body: str, *links: tuple[str, str, str], beginning: str = "", **parts: str) -> bytes:
-    """`parts` are further files in `word`, by their names without the suffix."""
+def docx(body: str, *links: tuple[str, str, str], prolog: str = "", **parts: str) -> bytes:
+    """`parts`: further files in `word`, by their names without the suffix."""
     return make_zip(
         {
             "[Content_Types].xml": TYPES,
             "_rels/.rels": relationships_xml(("rId1", "officeDocument", "word/document.xml")),
-            "word/document.xml": f"{beginning}<w:document {W} {R} {A}><w:body>{body}</w:body></w:document>",
+            "word/document.xml": f"{prolog}<w:document {W} {R} {A}><w:body>{body}</w:body></w:document>",
             "word/_rels/document.xml.rels": relationships_xml(*links),
             **{f"word/{name}.xml": content for name, content in parts.items()},
         }
@@ -51,8 +49,8 @@ def paragraph(text: str, about: str = "") -> str:
     return f"<w:p><w:pPr>{about}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
 
 
-def pptx(*slides: str, order: tuple[int, ...] = (), beginning: str = "", **parts: str) -> bytes:
-    """`order` counts from one. `parts` are further files in `ppt`, with `__` for a slash."""
+def pptx(*slides: str, order: tuple[int, ...] = (), prolog: str = "", **parts: str) -> bytes:
+    """`order` counts from one. `parts`: further files in `ppt`, with `__` for a slash."""
     order = order or tuple(range(1, len(slides) + 1))
     listed = "".join(f'<p:sldId id="{255 + number}" r:id="rId{number}"/>' for number in order)
     return make_zip(
@@ -63,7 +61,7 @@ def pptx(*slides: str, order: tuple[int, ...] = (), beginning: str = "", **parts
                 *((f"rId{number}", "slide", f"slides/slide{number}.xml") for number in order)
             ),
             **{
-                f"ppt/slides/slide{number}.xml": f"{beginning}{shapes(slide)}"
+                f"ppt/slides/slide{number}.xml": f"{prolog}{shapes(slide)}"
                 for number, slide in enumerate(slides, start=1)
             },
             **{f"ppt/{name.replace('__', '/')}": content for name, content in parts.items()},
@@ -76,14 +74,14 @@ def shapes(content: str) -> str:
 
 
 def shape(text: str, kind: str = "") -> str:
-    """`text` is that of the paragraphs, each on its line."""
+    """`text`: one paragraph on each line."""
     place = f"<p:ph {kind and f'type={chr(34)}{kind}{chr(34)}'}/>" if kind != "none" else ""
     lines = "".join(f"<a:p><a:r><a:t>{line}</a:t></a:r></a:p>" for line in text.split("\n"))
     return f"<p:sp><p:nvSpPr><p:nvPr>{place}</p:nvPr></p:nvSpPr><p:txBody>{lines}</p:txBody></p:sp>"
 
 
 def xlsx(sheets: Mapping[str, str], **parts: str) -> bytes:
-    """Each sheet is the rows in it."""
+    """`sheets`: the XML of the rows of each sheet."""
     listed = "".join(f'<sheet name="{name}" sheetId="{at}" r:id="rId{at}"/>' for at, name in enumerate(sheets, start=1))
     return make_zip(
         {
@@ -105,13 +103,13 @@ def xlsx(sheets: Mapping[str, str], **parts: str) -> bytes:
 
 
 def cells(row: int, *values: str | float, columns: str = "ABCDEFGH") -> str:
-    written = "".join(
+    xml = "".join(
         f'<c r="{column}{row}"><v>{value}</v></c>'
         if isinstance(value, int | float)
         else f'<c r="{column}{row}" t="inlineStr"><is><t>{value}</t></is></c>'
         for column, value in zip(columns, values, strict=False)
     )
-    return f'<row r="{row}">{written}</row>'
+    return f'<row r="{row}">{xml}</row>'
 
 
 BILLION_LAUGHS = (
@@ -123,7 +121,7 @@ EXTERNAL_ENTITY = '<?xml version="1.0"?><!DOCTYPE r [<!ENTITY x SYSTEM "file:///
 
 
 def with_claimed_size(archive: bytes, size: int) -> bytes:
-    """The same zip file, which says of each entry that it has so many bytes."""
+    """The same zip file, whose directory claims this size for each entry."""
     data = bytearray(archive)
     at = 0
     while (at := data.find(b"PK\x01\x02", at)) >= 0:
@@ -133,7 +131,7 @@ def with_claimed_size(archive: bytes, size: int) -> bytes:
 
 
 def overlapping_zip(count: int) -> bytes:
-    """A zip file with so many names for one and the same content."""
+    """A zip file whose directory has many names for one content."""
     one = make_zip({"a": b"\0" * 1_000_000})
     end = one.rfind(b"PK\x05\x06")
     at = one.find(b"PK\x01\x02")
@@ -143,7 +141,7 @@ def overlapping_zip(count: int) -> bytes:
 
 
 def mark_encrypted(archive: bytes) -> bytes:
-    """The same zip file, which says of each entry that it is encrypted."""
+    """The same zip file, with the encryption flag set for each entry."""
     data = bytearray(archive)
     for mark, place in ((b"PK\x01\x02", 8), (b"PK\x03\x04", 6)):
         at = 0

@@ -1,4 +1,4 @@
-"""Texts of many languages and a long report, for whatever turns markdown into documents."""
+"""Texts in many languages and a long report, for the tests of converters."""
 
 import base64
 import struct
@@ -72,7 +72,7 @@ SCRIPTS = {
     "bn": "গবেষকরা দেখেছেন যে সৌর শক্তির খরচ দশ বছরে অনেক কমেছে।",
     "ta": "சூரிய ஆற்றலின் செலவு பத்து ஆண்டுகளில் வெகுவாகக் குறைந்துள்ளது.",
 }
-"""A sentence in each, by language."""
+"""One sentence for each language."""
 
 _CODE = {
     "python": 'def mean(values: list[float]) -> float:\n    """The average."""\n    return sum(values) / len(values)\n',
@@ -96,7 +96,7 @@ _ENGLISH = (
 
 
 def png(width: int, height: int, colour: tuple[int, int, int] = (31, 95, 168)) -> bytes:
-    """A picture of one colour with a lighter diagonal."""
+    """An image of one colour with a lighter diagonal."""
     rows = bytearray()
     for y in range(height):
         rows.append(0)
@@ -125,7 +125,7 @@ SVG = (
 
 
 def long_report(pages: int = 60) -> tuple[str, dict[str, bytes]]:
-    """A report of about so many pages, and its pictures. It has all that markdown has, and seven languages."""
+    """A report of about that many pages, and its images. It uses every construct of markdown, and seven languages."""
     images = {"/chart.png": png(480, 200), "/curve.svg": SVG}
     parts = ["# The state of solar power\n\nA long report, made for measuring.\n"]
     parts += [_chapter(number) for number in range(1, max(1, round(pages * 0.2)) + 1)]

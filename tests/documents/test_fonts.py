@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from footnote.documents.fonts import font_families, font_folders, missing_fonts
+from footnote.documents.out.typesetter import font_families, font_folders, missing_fonts
 from shape.tree import ROOT
 
 FONT_FOLDER = ROOT / "fonts" / "footnote_fonts"

@@ -21,8 +21,7 @@ from documents.office import (
     with_claimed_size,
     xlsx,
 )
-from footnote.documents.inspection.archives import list_entries, unpack
-from footnote.documents.inspection.inspection import (
+from footnote.documents.inspection import (
     DOCX,
     ODS,
     ODT,
@@ -33,6 +32,7 @@ from footnote.documents.inspection.inspection import (
     InspectionResult,
     inspect,
 )
+from footnote.documents.inspection.archives import list_entries, unpack
 from footnote.protocol.errors import UnprocessableFile, UsageError, WrongKind
 from footnote.sandbox.jobs import ArchiveEntry
 
@@ -52,20 +52,12 @@ RENAME = "Give it the name that fits, or save it again as what it is to be."
 
 
 def ole_file(*names: str) -> bytes:
-    """What begins as an old Office document does, with streams of these names."""
+    """The beginning of an old Office document, with streams of these names."""
     return OLE + b"".join(f"{name}\0".encode("utf-16-le").ljust(128, b"\0") for name in names)
 
 
 def open_document(kind: str) -> bytes:
     return make_zip({"mimetype": kind, "content.xml": "<x/>"}, packed=False)
-
-
-@pytest.fixture
-def kept():
-    def keep(content: bytes) -> io.BytesIO:
-        return io.BytesIO(content)
-
-    return keep
 
 
 @pytest.mark.parametrize(
@@ -136,8 +128,8 @@ def kept():
         ("empty", b"", "text/plain"),
     ],
 )
-def test_a_file_is_what_its_bytes_say(kept, filename: str, content: bytes, media_type: str) -> None:
-    assert inspect(kept(content), filename) == InspectionResult(media_type)
+def test_a_file_is_what_its_bytes_say(filename: str, content: bytes, media_type: str) -> None:
+    assert inspect(io.BytesIO(content), filename) == InspectionResult(media_type)
 
 
 @pytest.mark.parametrize(
@@ -209,9 +201,9 @@ def test_a_file_is_what_its_bytes_say(kept, filename: str, content: bytes, media
         ("a.rar", b"\x1f\x8b\x08" + bytes(20), f"a.rar is a gzip archive, not a .rar file. {RENAME}"),
     ],
 )
-def test_a_file_that_is_not_what_it_says_is_not_taken(kept, filename: str, content: bytes, message: str) -> None:
+def test_a_file_that_is_not_what_it_says_is_not_taken(filename: str, content: bytes, message: str) -> None:
     with pytest.raises(WrongKind) as raised:
-        inspect(kept(content), filename)
+        inspect(io.BytesIO(content), filename)
     assert raised.value.message == message
 
 
@@ -231,17 +223,17 @@ def test_a_file_that_is_not_what_it_says_is_not_taken(kept, filename: str, conte
         ("a.odt", {"mimetype": ODT, "content.xml": "<x/>", "Basic/script-lc.xml": "<x/>"}),
     ],
 )
-def test_macros_are_not_taken_whatever_the_name_says(kept, filename: str, content: dict[str, str | bytes]) -> None:
+def test_macros_are_not_taken_whatever_the_name_says(filename: str, content: dict[str, str | bytes]) -> None:
     suffix = filename.rpartition(".")[2]
     with pytest.raises(WrongKind) as raised:
-        inspect(kept(make_zip(content)), filename)
+        inspect(io.BytesIO(make_zip(content)), filename)
     assert raised.value.message == f"{filename} holds macros, which are not taken: save it without them, as .{suffix}."
     with pytest.raises(WrongKind):
-        inspect(kept(make_zip(content)), "without-a-suffix")
+        inspect(io.BytesIO(make_zip(content)), "without-a-suffix")
 
 
 def huge_directory() -> bytes:
-    """A list of entries of 50 MB that says it has three."""
+    """A directory of 50 MB that claims three entries."""
     entry = make_zip({"a": b""})
     at, end = entry.find(b"PK\x01\x02"), entry.rfind(b"PK\x05\x06")
     listed = entry[at:end] * 1_000_000
@@ -266,9 +258,9 @@ def huge_directory() -> bytes:
 )
 @pytest.mark.parametrize("filename", ["a.docx", "a.zip"])
 def test_traps_are_refused_without_being_unpacked(
-    kept, filename: str, name: str, content: Callable[[], bytes], message: str
+    filename: str, name: str, content: Callable[[], bytes], message: str
 ) -> None:
-    path = kept(content())
+    path = io.BytesIO(content())
     tracemalloc.start()
     try:
         with pytest.raises(UsageError) as raised:
@@ -294,37 +286,37 @@ def test_traps_are_refused_without_being_unpacked(
     ],
 )
 def test_what_cannot_be_read_is_known_without_reading_it(
-    kept, filename: str, content: bytes, media_type: str, unreadable: str
+    filename: str, content: bytes, media_type: str, unreadable: str
 ) -> None:
-    assert inspect(kept(content), filename) == InspectionResult(media_type, unreadable)
+    assert inspect(io.BytesIO(content), filename) == InspectionResult(media_type, unreadable)
 
 
-def test_macros_of_a_damaged_document_are_told_by_its_names(kept) -> None:
+def test_macros_of_a_damaged_document_are_told_by_its_names() -> None:
     broken = make_zip(
         {"[Content_Types].xml": TYPES, "word/document.xml": "<x/>", "word/vbaProject.bin": OLE}, packed=False
     )
     with pytest.raises(WrongKind, match="holds macros"):
-        inspect(kept(broken.replace(TYPES.encode(), TYPES.encode().upper())), "a.docx")
+        inspect(io.BytesIO(broken.replace(TYPES.encode(), TYPES.encode().upper())), "a.docx")
 
 
-def test_a_stream_that_lies_far_behind_is_found(kept) -> None:
+def test_a_stream_that_lies_far_behind_is_found() -> None:
     far = OLE.ljust((1 << 20) - 13, b"\1") + ole_file("EncryptedPackage")[len(OLE) :]
-    assert inspect(kept(far), "a.docx") == InspectionResult(DOCX, LOCKED)
+    assert inspect(io.BytesIO(far), "a.docx") == InspectionResult(DOCX, LOCKED)
 
 
-def test_a_damaged_document_is_an_error_of_the_user(kept, subtests: pytest.Subtests) -> None:
+def test_a_damaged_document_is_an_error_of_the_user(subtests: pytest.Subtests) -> None:
     for at in range(0, len(WORD), 7):
         for broken in (WORD[:at], WORD[:at] + b"\xff\0\xff\0" + WORD[at + 4 :]):
-            # Anything else would be an error of ours.
+            # Any other exception would be a bug of the reader.
             with subtests.test(at=at, length=len(broken)), suppress(UsageError):
-                assert inspect(kept(broken), "a.docx").media_type == DOCX
+                assert inspect(io.BytesIO(broken), "a.docx").media_type == DOCX
 
 
 # Unpacking -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_files_of_an_archive_without_what_systems_leave(kept) -> None:
-    path = kept(
+def test_the_files_of_an_archive_without_what_systems_leave() -> None:
+    path = io.BytesIO(
         make_zip(
             {
                 "a/": b"",
@@ -353,18 +345,18 @@ def test_the_files_of_an_archive_without_what_systems_leave(kept) -> None:
 
 
 @pytest.mark.parametrize(("raw", "name"), [("chữ.txt".encode(), "chữ.txt"), (b"f\x81r.txt", "für.txt")])
-def test_names_that_do_not_say_their_encoding_are_utf_8_or_that_of_dos(kept, raw: bytes, name: str) -> None:
+def test_names_that_do_not_say_their_encoding_are_utf_8_or_that_of_dos(raw: bytes, name: str) -> None:
     archive = make_zip({"x" * len(raw): b""}).replace(b"x" * len(raw), raw)
-    assert [entry.name for entry in list_entries(kept(archive), "a.zip").entries] == [name]
+    assert [entry.name for entry in list_entries(io.BytesIO(archive), "a.zip").entries] == [name]
 
 
-def test_two_files_of_the_same_name_are_both_read(kept) -> None:
+def test_two_files_of_the_same_name_are_both_read() -> None:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("a", b"one")
         with pytest.warns(UserWarning, match="Duplicate name"):
             archive.writestr("a", b"two")
-    path = kept(file.getvalue())
+    path = io.BytesIO(file.getvalue())
     assert [unpack(path, entry).content for entry in list_entries(path, "a.zip").entries] == [b"one", b"two"]
 
 
@@ -393,30 +385,30 @@ def symlink_zip() -> bytes:
         ),
     ],
 )
-def test_archives_that_must_not_be_unpacked(kept, archive: bytes, message: str) -> None:
+def test_archives_that_must_not_be_unpacked(archive: bytes, message: str) -> None:
     with pytest.raises(UnprocessableFile) as raised:
-        list_entries(kept(archive), "a.zip")
+        list_entries(io.BytesIO(archive), "a.zip")
     assert raised.value.message == message
 
 
-def test_what_is_no_zip_file_is_not_unpacked(kept) -> None:
+def test_what_is_no_zip_file_is_not_unpacked() -> None:
     with pytest.raises(WrongKind) as raised:
-        list_entries(kept(b"no zip file"), "a.zip")
+        list_entries(io.BytesIO(b"no zip file"), "a.zip")
     assert raised.value.message == "a.zip is not a zip file, so it cannot be unpacked."
 
 
-def test_a_file_is_never_read_past_the_size_that_was_said(kept) -> None:
-    path = kept(make_zip({"a": bytes(1_000_000)}))
+def test_a_file_is_never_read_past_the_size_that_was_said() -> None:
+    path = io.BytesIO(make_zip({"a": bytes(1_000_000)}))
     with pytest.raises(UnprocessableFile, match="is larger than the archive says"):
         unpack(path, ArchiveEntry("a", 100_000, 0))
     assert path.tell() < len(path.getvalue())
 
 
-def test_a_file_that_is_shorter_or_damaged_is_refused(kept) -> None:
-    path = kept(with_claimed_size(make_zip({"a": b"words" * 100}), 600))
+def test_a_file_that_is_shorter_or_damaged_is_refused() -> None:
+    path = io.BytesIO(with_claimed_size(make_zip({"a": b"words" * 100}), 600))
     with pytest.raises(UnprocessableFile):
         unpack(path, list_entries(path, "a.zip").entries[0])
     good = make_zip({"a": b"words"}, packed=False)
-    path = kept(good.replace(b"words", b"wards"))
+    path = io.BytesIO(good.replace(b"words", b"wards"))
     with pytest.raises(UnprocessableFile, match="is damaged"):
         unpack(path, list_entries(path, "a.zip").entries[0])

@@ -1,4 +1,4 @@
-"""Macros are found however they are hidden, and where they cannot be ruled out the file is not taken."""
+"""Macros are found however they are hidden; a file in which they cannot be ruled out is refused."""
 
 import io
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from documents.office import TYPES, make_zip
-from footnote.documents.inspection.inspection import DOCX, InspectionResult, inspect
+from footnote.documents.inspection import DOCX, InspectionResult, inspect
 from footnote.protocol.errors import UnprocessableFile, WrongKind
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)

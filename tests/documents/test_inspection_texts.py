@@ -1,4 +1,4 @@
-"""What is a text and what is not: logs with zeros in them, and samples that look like letters."""
+"""What is a text: logs with zero bytes in them, and binary samples that look like letters."""
 
 import io
 import random
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from footnote.documents.inspection.inspection import UNKNOWN, InspectionResult, inspect
-from footnote.documents.reading import read_text
+from footnote.documents.extract.upload import read_text
+from footnote.documents.inspection import UNKNOWN, InspectionResult, inspect
 from footnote.protocol.errors import WrongKind
 from footnote.sandbox.jobs import DocumentText, ReadText
 
@@ -58,9 +58,9 @@ def test_bytes_that_nobody_knows_are_no_text_and_kept_whatever_they_are_called(
 )
 def test_a_text_with_a_few_odd_characters_is_one(tmp_path: Path, filename: str, content: bytes, text: str) -> None:
     assert inspect_bytes(tmp_path, filename, content) == InspectionResult("text/plain")
-    said = read_text(ReadText(content=content, filename=filename, media_type="text/plain"))
-    assert isinstance(said, DocumentText)
-    assert said.text == text
+    result = read_text(ReadText(content=content, filename=filename, media_type="text/plain"))
+    assert isinstance(result, DocumentText)
+    assert result.text == text
 
 
 @pytest.mark.parametrize("filename", ["a.rtf", "a.doc", "a"])

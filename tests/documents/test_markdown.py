@@ -30,18 +30,18 @@ from footnote.documents.tree import (
 from footnote.sandbox.jobs import ConvertDocument, JobRefused
 
 
-def parse(markdown: str, **given: object) -> Document:
-    document = parse_document(ConvertDocument(target="pdf", markdown=markdown, filename="my report.md", **given))
+def parse(markdown: str, **options: object) -> Document:
+    document = parse_document(ConvertDocument(target="pdf", markdown=markdown, filename="my report.md", **options))
     assert isinstance(document, Document)
     return document
 
 
-def blocks(markdown: str, **given: object) -> tuple[object, ...]:
-    return parse(markdown, **given).blocks
+def blocks(markdown: str, **options: object) -> tuple[object, ...]:
+    return parse(markdown, **options).blocks
 
 
-def inline_content(markdown: str, **given: object) -> tuple[object, ...]:
-    (paragraph,) = blocks(markdown, **given)
+def inline_content(markdown: str, **options: object) -> tuple[object, ...]:
+    (paragraph,) = blocks(markdown, **options)
     assert isinstance(paragraph, Paragraph)
     return paragraph.content
 
@@ -151,7 +151,7 @@ def test_nothing_is_lost_however_deep_it_lies(markdown, words):
 
 
 def _depth(parts: object) -> int:
-    """How deep lists and quotations lie in one another."""
+    """The depth of nested lists and quotations."""
     if isinstance(parts, tuple):
         return max(map(_depth, parts), default=0)
     if isinstance(parts, Quotation):
@@ -163,7 +163,11 @@ def _depth(parts: object) -> int:
 
 def test_too_long_a_text_is_refused_with_a_reason():
     work = ConvertDocument(target="pdf", markdown="đ" * 1_000_001, filename="long.md")
-    assert parse_document(work) == JobRefused("long.md is larger than 2 MB; split it, or leave the longest tables out.")
+    assert parse_document(work) == JobRefused(
+        "long.md is larger than 2 MB; split it, or leave the longest tables out.",
+        code="convert_too_large",
+        params={"name": "long.md", "max": 2_000_000},
+    )
 
 
 # Lines ----------------------------------------------------------------------------------------------------------------
@@ -368,11 +372,11 @@ def test_the_language_is_told_by_the_letters(language):
 
 
 @pytest.mark.parametrize(
-    ("given", "language"),
+    ("declared", "language"),
     [("fr", "fr"), ("zh", "zh-Hant"), ("zh_TW", "zh-Hant"), ("zh-CN", "zh-Hans"), ('x"', "zh-Hant")],
 )
-def test_the_language_that_is_given_holds(given, language):
-    assert parse(samples.SCRIPTS["zh-Hant"], language=given).language == language
+def test_the_language_that_is_given_holds(declared, language):
+    assert parse(samples.SCRIPTS["zh-Hant"], language=declared).language == language
 
 
 # Pictures -------------------------------------------------------------------------------------------------------------

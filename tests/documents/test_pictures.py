@@ -1,4 +1,4 @@
-"""What a picture is, by its first bytes."""
+"""The type and size of an image, by its first bytes."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def svg(content: str = "", root: str = "") -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("content", "seen"),
+    ("content", "info"),
     [
         (png(300, 7), ImageInfo("png", 300, 7)),
         (JPEG, ImageInfo("jpeg", 8, 8)),
@@ -33,8 +33,8 @@ def svg(content: str = "", root: str = "") -> bytes:
         (SVG, ImageInfo("svg", 320, 120)),
     ],
 )
-def test_kind_and_size_are_read_from_the_beginning(content: bytes, seen: ImageInfo) -> None:
-    assert inspect_image(content) == seen
+def test_kind_and_size_are_read_from_the_beginning(content: bytes, info: ImageInfo) -> None:
+    assert inspect_image(content) == info
 
 
 @pytest.mark.parametrize(

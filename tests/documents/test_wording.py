@@ -1,8 +1,8 @@
-"""The words of ours in documents."""
+"""The words that converters add to documents."""
 
 import pytest
 
-from footnote.documents.labels import callout_title, contents_title, omitted_rows_note
+from footnote.documents.languages import callout_title, contents_title, omitted_rows_note
 
 
 @pytest.mark.parametrize(
@@ -22,5 +22,5 @@ def test_they_are_in_the_language_of_the_document_or_in_english(language: str, t
 
 
 def test_notes_and_warnings_are_called_so_in_the_language_of_the_document() -> None:
-    asked = (("en", "note"), ("vi", "warning"), ("zh-Hans", "tip"), ("zh-Hant", "note"), ("tlh", "caution"))
-    assert [callout_title(*what) for what in asked] == ["Note", "Cảnh báo", "提示", "註", "Caution"]
+    labels = (("en", "note"), ("vi", "warning"), ("zh-Hans", "tip"), ("zh-Hant", "note"), ("tlh", "caution"))
+    assert [callout_title(*what) for what in labels] == ["Note", "Cảnh báo", "提示", "註", "Caution"]

@@ -1,4 +1,4 @@
-"""What the fork server loads before the first job of a kind."""
+"""What the fork server imports before the first job of a kind."""
 
 import sys
 from typing import get_args
@@ -13,12 +13,17 @@ READERS = {"word", "slides", "sheets", "opendocument"}
 
 @pytest.mark.parametrize("kind", get_args(Job))
 def test_all_parsers_of_a_kind_of_job_are_loaded_before_its_first_job(kind: type[Job]) -> None:
-    worker.preload(kind)  # an `ImportError` is taken for a package that is not installed: each job would load it anew
+    worker.preload(kind)  # an `ImportError` counts as a missing package, and each job would repeat the import
     loaded = {name.removeprefix("footnote.documents.") for name in sys.modules}
     wanted = {
         ConvertDocument: {"markdown", "out.pdf", "out.docx"},
-        ReadText: {"reading", "extract.html", "extract.pdf", *(f"office.{reader}" for reader in READERS)},
-        ReadTable: {"reading.tables", "office.sheets"},
+        ReadText: {
+            "extract.upload",
+            "extract.html",
+            "extract.pdf",
+            *(f"extract.office.{reader}" for reader in READERS),
+        },
+        ReadTable: {"extract.upload", "extract.office.sheets"},
         ExtractPage: {"extract.html", "extract.feeds", "extract.plain", "extract.pdf"},
     }
-    assert wanted.get(kind, {"inspection.inspection", "images"}) <= loaded
+    assert wanted.get(kind, {"inspection", "images"}) <= loaded

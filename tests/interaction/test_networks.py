@@ -1,4 +1,4 @@
-"""Endpoints as they stand in the world: behind a proxy, without tools, found by themselves."""
+"""Model endpoints of all kinds: behind a proxy, without tools, found automatically."""
 
 import asyncio
 import logging

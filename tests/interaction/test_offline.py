@@ -1,10 +1,7 @@
-"""Searches whose provider is gone: the library answers from what was read, or nothing does and the causes are told."""
+"""Searches without a working provider: the library answers from pages read before, or the causes are reported."""
 
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
-
-import pytest
 
 from footnote import App
 from interaction.test_search import OXYGEN, answer_of, citations, hits, keyless
@@ -13,19 +10,13 @@ from web import Web
 from web.providers import SearchServer
 
 
-@pytest.fixture
-async def web() -> AsyncIterator[Web]:
-    async with Web() as opened:
-        yield opened
-
-
 async def test_offline_the_library_answers_from_what_was_read_before(tmp_path: Path, web: Web):
     question = "Who coined the name oxygen in 1777?"
     async with SearchServer("duckduckgo", hits(web, OXYGEN)) as search:
         settings = keyless(tmp_path, web, search)
         async with App.open(environ=settings) as app:
             await answer_of(app, question)
-    asked = len(web.requests)
+    request_count = len(web.requests)
     settings["FOOTNOTE_TOOLS_WEB_SEARCH_CACHE_TTL_MINUTES"] = "0"
     async with App.open(environ=settings) as app:  # the provider is gone
         events = await follow(await app.ask(question))
@@ -34,7 +25,7 @@ async def test_offline_the_library_answers_from_what_was_read_before(tmp_path: P
     assert result.artifact["receipt"]["providers"][-1]["provider"] == "library"
     assert [source["url"] for source in result.artifact["sources"]] == [web.url(OXYGEN)]
     assert any("Antoine Lavoisier" in (one.quote or "") for one in citations(events))
-    assert len(web.requests) == asked
+    assert len(web.requests) == request_count
 
 
 async def test_offline_the_question_of_the_readme_is_not_answered_with_the_readme(tmp_path: Path, web: Web):

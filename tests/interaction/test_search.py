@@ -1,4 +1,4 @@
-"""Whole searches as a user has them: scripted providers, the small web, a scripted model or none; the rest is real."""
+"""Whole searches: scripted providers, the small web, and a scripted model or none; everything else is real."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -14,6 +14,7 @@ from footnote.protocol.sources import Citation
 from footnote.protocol.tools import Progress
 from footnote.web_search.pipeline import SearchAnswer
 from interaction.test_turns import answer_text, environment, follow, results, stop_reason
+from loop_clock import advance_loop_clock
 from upstream import Upstream, call, reply, say, stall, status, stop, usage
 from web import Web
 from web.providers import Hit, SearchServer, hanging_reply, recorded_reply
@@ -22,14 +23,8 @@ OXYGEN = "/en/Oxygen"
 TIMEOUT = 60
 
 
-@pytest.fixture
-async def web() -> AsyncIterator[Web]:
-    async with Web() as opened:
-        yield opened
-
-
 def keyless(home: Path, web: Web, search: SearchServer, **more: str) -> dict[str, str]:
-    """The settings of somebody without any key: one provider, one host that may be read."""
+    """The settings of a user without keys: one provider, and one host whose pages may be read."""
     return {
         "FOOTNOTE_HOME": str(home),
         "FOOTNOTE_MODELS_PROVIDERS_OLLAMA_BASE_URL": "http://127.0.0.1:9/v1",
@@ -48,7 +43,7 @@ def hits(web: Web, *paths: str) -> list[Hit]:
 async def searching(
     home: Path, web: Web, pages: Sequence[Hit] | Callable[[str], Sequence[Hit]], **more: str
 ) -> AsyncIterator[App]:
-    """An app whose one provider finds these pages."""
+    """An app whose only provider returns these pages."""
     async with SearchServer("duckduckgo", pages) as search, App.open(environ=keyless(home, web, search, **more)) as app:
         yield app
 
@@ -111,13 +106,12 @@ async def test_one_hung_page_of_five_costs_no_more_than_the_deadline(
     tmp_path: Path, web: Web, monkeypatch: pytest.MonkeyPatch
 ):
     pages = hits(web, OXYGEN, "/hung", "/en/Normans", "/en/Huguenot", "/en/Pharmacy")
-    loop = asyncio.get_running_loop()
-    now, answer = loop.time, None
+    answer = None
     async with searching(tmp_path, web, pages) as app:
         async for step in app.search("Who coined the name oxygen in 1777?"):
             if isinstance(step, Progress) and (step.stage, step.done) == ("reading", 4):
-                # All that can be read is. Nothing but the deadline ends the waiting for the one that hangs.
-                monkeypatch.setattr(loop, "time", lambda: now() + TIMEOUT)
+                # All other pages are read; only the deadline ends the wait for the hanging one.
+                advance_loop_clock(monkeypatch, TIMEOUT)
             answer = step
     assert isinstance(answer, SearchAnswer)
     assert [source.status for source in answer.artifact.sources] == ["read", "failed", "read", "read", "read"]
@@ -172,9 +166,9 @@ async def test_a_model_summarises_and_its_footnotes_are_checked(tmp_path: Path, 
     ]
     [_, last] = [message for message in run.messages if message.content and hasattr(message, "usage")]
     assert [one.verdict for one in last.content[0].citations] == ["supported", "unsupported", "unsupported"]
-    asked = upstream.requests[1].body
-    assert "tools" not in asked
-    assert "<web_text id=" in str(asked["messages"])
+    body = upstream.requests[1].body
+    assert "tools" not in body
+    assert "<web_text id=" in str(body["messages"])
     assert ("summarising", 0, None) in progress(events)
 
 

@@ -1,4 +1,4 @@
-"""A search whose pages contradict each other, as a user has it."""
+"""A whole search whose pages contradict each other."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A search that finds Office documents, as a user has it."""
+"""A whole search that finds Office documents."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from documents.extract.test_office import DOCUMENTS, SAID
 from interaction.test_search import answer_of, hits, searching
-from web import Reply, Web
+from web import PageReply, Web
 
 
 @pytest.mark.parametrize("suffix", DOCUMENTS)
@@ -14,7 +14,7 @@ async def test_an_office_document_of_the_web_is_quoted(suffix: str, tmp_path: Pa
     kind, body = DOCUMENTS[suffix]
     path = f"/files/report.{suffix}"
     async with (
-        Web({path: Reply(headers={"Content-Type": kind}, body=body)}) as web,
+        Web({path: PageReply(headers={"Content-Type": kind}, body=body)}) as web,
         searching(tmp_path, web, hits(web, path)) as app,
     ):
         answer = await answer_of(app, "When was the bridge opened?")

@@ -1,4 +1,4 @@
-"""Whole turns as a user has them: settings from the environment, a real HTTP API, real tools, both providers."""
+"""Whole turns: settings from the environment, a real HTTP API, real tools, both model APIs."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,13 +8,14 @@ from typing import Any, Literal
 
 import pytest
 
-from agent.stage import TurnHarness, check_events, tool
+from agent.turn_harness import TurnHarness, check_events, tool
 from footnote import App, Run
 from footnote.models.base import Endpoint
-from footnote.models.catalog import build_model
 from footnote.models.profiles import Profile
+from footnote.models.stream import build_model
 from footnote.net.client import Net
-from footnote.protocol.errors import UsageError
+from footnote.protocol.accounts import LOCAL_USER
+from footnote.protocol.errors import RunActive, UsageError
 from footnote.protocol.events import (
     AttachmentsBlock,
     BlockDelta,
@@ -26,9 +27,9 @@ from footnote.protocol.events import (
     ToolResultBlock,
 )
 from footnote.protocol.messages import AssistantMessage, ToolResultMessage
-from footnote.protocol.tools import said
+from footnote.protocol.tools import text_result
 from footnote.tools.base import Outcome, ToolContext
-from upstream import Upstream, call, overflow, reply, say, stall, stop, think, together
+from upstream import Upstream, call, overflow, parallel_calls, reply, say, stall, stop, think
 from upstream.server import KEY
 
 
@@ -121,16 +122,16 @@ async def test_two_calls_of_one_message_run_at_the_same_time(api: Literal["anthr
 
     async def wait(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         await both_run.wait()
-        yield said("waited")
+        yield text_result("waited")
 
-    both = together(call("wait", {"n": 1}, id="toolu_1"), call("wait", {"n": 2}, id="toolu_2"))
+    both = parallel_calls(call("wait", {"n": 1}, id="toolu_1"), call("wait", {"n": 2}, id="toolu_2"))
     upstream.script(reply(both, stop("toolUse")), reply(say("Both."), stop()))
     base = upstream.url if api == "anthropic" else f"{upstream.url}/v1"
     async with Net() as net:
         model = build_model(api, Endpoint(api, base, KEY), "m", Profile(), net=net)
         async with asyncio.timeout(30):
-            play = await TurnHarness(model, [tool("wait", wait)]).play()
-    assert play.text == "Both."
+            recording = await TurnHarness(model, [tool("wait", wait)]).play()
+    assert recording.text == "Both."
 
 
 async def test_the_last_round_has_no_tools_field(app: App, upstream: Upstream):
@@ -227,6 +228,28 @@ async def test_leaving_a_run_in_the_middle_closes_its_socket(app: App, upstream:
     await asyncio.wait_for(upstream.requests[0].connection.closed.wait(), 30)
 
 
+async def test_a_session_that_is_asked_by_a_program_is_not_stored(app: App, upstream: Upstream):
+    upstream.script(reply(say("Fine."), stop()))
+    await follow(await app.ask("How are you?"))
+    assert (await app.sessions.list(LOCAL_USER)).sessions == ()
+
+
+async def test_events_can_be_left_after_the_app_is_closed(upstream: Upstream, tmp_path: Path):
+    upstream.script(reply(say("One"), stall()))
+    async with App.open(environ=environment("anthropic", upstream, tmp_path)) as app:
+        run = await app.ask("Count.")
+        events = run.events()
+        await anext(events)
+    await events.aclose()
+
+
+async def test_a_question_to_a_session_that_is_being_answered_is_refused(app: App, upstream: Upstream):
+    upstream.script(reply(say("One"), stall()))
+    run = await app.ask("Count.")
+    with pytest.raises(RunActive):
+        await app.ask("And on?", after=run)
+
+
 async def test_an_empty_question_is_a_usage_error(app: App):
     with pytest.raises(UsageError):
         await app.ask("  \n")
@@ -236,10 +259,10 @@ async def test_without_any_model_the_reader_answers_and_says_how_to_add_one(tmp_
     unused = {"FOOTNOTE_MODELS_PROVIDERS_OLLAMA_BASE_URL": "http://127.0.0.1:9/v1"}
     async with App.open(environ={"FOOTNOTE_HOME": str(tmp_path), **unused}) as app:
         run = await app.ask("Hello! Who are you?")
-        said = answer_text(await follow(run))
+        answer = answer_text(await follow(run))
     assert run.model_id == "footnote/reader"
     for way in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "Ollama"):
-        assert way in said
+        assert way in answer
 
 
 async def test_usage_and_results_are_kept_in_the_history(app: App, upstream: Upstream):

@@ -1,15 +1,15 @@
-"""What need not be asked for again, and how long that is remembered."""
+"""Caches of pages and searches, and their expiry."""
 
 from pathlib import Path
 
 from msgspec.structs import replace
 
 import engines
-from footnote.db.caches import Freshness, cache_freshness
 from footnote.db.engine import Database
+from footnote.db.library import Freshness, cache_freshness
 from footnote.library import Library
 from footnote.protocol.sources import SearchHit, SearchResults
-from library.pages import RECIPE, TREATY, Clock, cached_page
+from library.samples import RECIPE, TREATY, TickingClock, cached_page
 
 RESULTS = SearchResults(
     query="treaty",
@@ -27,9 +27,9 @@ def count(home: Path, table: str) -> int:
 
 
 async def test_a_cached_page_comes_back_as_it_was(library: Library) -> None:
-    kept = cached_page(TREATY, url="https://short.example", fresh_until=2_000_000_000.5, etag='W/"1"')
-    await library.store_page(kept)
-    assert await library.cached_page("https://short.example") == kept
+    stored = cached_page(TREATY, url="https://short.example", fresh_until=2_000_000_000.5, etag='W/"1"')
+    await library.store_page(stored)
+    assert await library.cached_page("https://short.example") == stored
     assert await library.cached_page(TREATY.url) is None
 
 
@@ -54,7 +54,7 @@ async def test_a_page_that_has_changed_is_cached_with_its_new_text(library: Libr
 
 
 async def test_a_page_that_nobody_asked_for_again_in_a_month_is_forgotten_by_the_cache_alone(
-    library: Library, clock: Clock
+    library: Library, clock: TickingClock
 ) -> None:
     await library.store_page(cached_page(TREATY, fresh_until=clock.time))
     clock.time += 29 * DAY
@@ -73,12 +73,12 @@ async def test_a_page_whose_text_was_removed_meanwhile_is_not_called_fresh(datab
 
 async def test_headers_that_no_database_takes_are_mended(library: Library) -> None:
     await library.store_page(cached_page(TREATY, etag='"\udcff"'))
-    kept = await library.cached_page(TREATY.url)
-    assert kept is not None
-    assert kept.etag == '"?"'
+    stored = await library.cached_page(TREATY.url)
+    assert stored is not None
+    assert stored.etag == '"?"'
 
 
-async def test_the_answer_of_a_provider_is_kept_until_it_expires(library: Library, clock: Clock) -> None:
+async def test_the_answer_of_a_provider_is_kept_until_it_expires(library: Library, clock: TickingClock) -> None:
     expires = clock.time + 300
     await library.store_search("key", RESULTS, expires)
     assert await library.cached_search("key", expires - 1) == RESULTS
@@ -86,7 +86,7 @@ async def test_the_answer_of_a_provider_is_kept_until_it_expires(library: Librar
     assert await library.cached_search("other", clock.time) is None
 
 
-async def test_answers_that_have_expired_are_forgotten(library: Library, clock: Clock, tmp_path: Path) -> None:
+async def test_answers_that_have_expired_are_forgotten(library: Library, clock: TickingClock, tmp_path: Path) -> None:
     for number in range(5):
         await library.store_search(f"old {number}", RESULTS, clock.time + 60)
     clock.time += 61
@@ -94,14 +94,14 @@ async def test_answers_that_have_expired_are_forgotten(library: Library, clock: 
     assert count(tmp_path, "search_cache") == 1
 
 
-async def test_a_newer_answer_takes_the_place_of_the_older(library: Library, clock: Clock) -> None:
+async def test_a_newer_answer_takes_the_place_of_the_older(library: Library, clock: TickingClock) -> None:
     newer = replace(RESULTS, took_ms=7)
     await library.store_search("key", RESULTS, clock.time + 60)
     await library.store_search("key", newer, clock.time + 90)
     assert await library.cached_search("key", clock.time + 80) == newer
 
 
-async def test_a_removed_page_is_quoted_by_no_cached_answer(library: Library, clock: Clock) -> None:
+async def test_a_removed_page_is_quoted_by_no_cached_answer(library: Library, clock: TickingClock) -> None:
     await library.store(TREATY)
     await library.store_search("key", RESULTS, clock.time + 600)
     await library.remove(TREATY.url)

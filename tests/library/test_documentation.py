@@ -1,4 +1,4 @@
-"""Footnote's own pages are part of every library: the same ones, once, and the current edition."""
+"""Footnote's own documentation is in every library: the same pages, once, in their current version."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from footnote.db.library import store_page
 from footnote.library import Library
 from footnote.library.documentation import load_documentation
 from footnote.library.snapshots import pack
-from library.pages import page
+from library.samples import page
 
 ROOT = Path(__file__).parents[2]
 CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)

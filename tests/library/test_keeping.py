@@ -1,4 +1,4 @@
-"""What was read can be opened again, exactly, until it is removed; then it is gone."""
+"""Snapshots can be opened again unchanged, until they are removed."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from footnote.db.engine import Database
 from footnote.library import Library
 from footnote.protocol.errors import UsageError
 from footnote.protocol.sources import Snapshot
-from library.pages import BATTLE, RECIPE, TREATY, cached_page, page
+from library.samples import BATTLE, RECIPE, TREATY, cached_page, page
 
 
 def table(home: Path, name: str) -> list[tuple[object, ...]]:
@@ -18,7 +18,7 @@ def table(home: Path, name: str) -> list[tuple[object, ...]]:
 
 
 def indexed_ids(home: Path) -> list[object]:
-    """The ids of the texts in the index, once for each of their passages."""
+    """The ids of the indexed texts, once for each passage."""
     passages = table(home, "passage")
     assert len(passages) == len(table(home, "passage_terms"))
     return sorted(str(row[1]) for row in passages)
@@ -104,8 +104,8 @@ async def test_any_text_can_be_kept(library: Library, text: str) -> None:
 
 async def test_facts_that_no_database_takes_are_mended(library: Library) -> None:
     await library.store(page("https://odd.example/\ud83d", "text", "half \ud83d and nul \0"))
-    kept = await library.latest("https://odd.example/\ud83d")
-    assert kept == page("https://odd.example/?", "text", "half ? and nul ")
+    stored = await library.latest("https://odd.example/\ud83d")
+    assert stored == page("https://odd.example/?", "text", "half ? and nul ")
 
 
 async def test_pages_are_listed_with_the_last_read_first(library: Library) -> None:
@@ -198,12 +198,12 @@ async def test_the_same_file_again_replaces_what_it_was(library: Library) -> Non
 async def test_another_file_of_the_same_name_gets_a_number(library: Library) -> None:
     named = "footnote://files/report.md"
     texts = ["About tides.", "About currents.", "About waves."]
-    kept = [await library.add(page(named, text), f"/home/{text}/report.md") for text in texts]
-    assert [one.url for one in kept] == [
+    snapshots = [await library.add(page(named, text), f"/home/{text}/report.md") for text in texts]
+    assert [one.url for one in snapshots] == [
         "footnote://files/report.md",
         "footnote://files/report-2.md",
         "footnote://files/report-3.md",
     ]
-    assert [(await library.latest(one.url)) for one in kept] == kept
+    assert [(await library.latest(one.url)) for one in snapshots] == snapshots
     moved = await library.add(page(named, texts[0]), "/moved/report.md")
     assert moved.url == named, "the same text is the same file, wherever it lies"

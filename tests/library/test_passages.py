@@ -1,11 +1,9 @@
-"""How a text is cut, and by which words its pieces are found."""
+"""How a text is split into passages."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from footnote.library.snapshots import MAX_PASSAGE_BYTES, PassageSection, split_passages
-from footnote.library.terms import alternate_forms, base_form, content_terms
 
 TEXTS = st.lists(
     st.one_of(
@@ -61,40 +59,3 @@ def test_no_passage_is_much_larger_than_a_paragraph(text: str) -> None:
 
 def test_a_heading_without_text_below_it_is_a_passage() -> None:
     assert list(split_passages("# Alone")) == [PassageSection(0, 7, "Alone")]
-
-
-@pytest.mark.parametrize(
-    ("text", "telling"),
-    [
-        ("What is the capital of France?", ["capital", "france"]),
-        ("Thủ đô của Việt Nam là gì?", ["thủ", "đô", "việt", "nam"]),
-        ("黑豹队的防守丢了多少分？", ["黑豹", "豹队", "防守", "守丢", "多少", "少分"]),
-        ("x" * 100, ["x" * 64]),
-        ("⑴ ½", ["1", "1⁄2"]),
-    ],
-)
-def test_words_that_any_text_has_tell_nothing(text: str, telling: list[str]) -> None:
-    assert [term.text for term in content_terms(text)] == telling
-
-
-@pytest.mark.parametrize(
-    "forms",
-    [
-        ["restore", "restores", "restored", "restoring"],
-        ["country", "countries", "country's"],
-        ["stop", "stops", "stopped", "stopping"],
-        ["panther", "panthers"],
-        ["pass", "passes", "passed"],
-    ],
-)
-def test_the_forms_of_a_regular_word_meet(forms: list[str]) -> None:
-    assert len({base_form(form) for form in forms}) == 1
-
-
-@pytest.mark.parametrize("word", ["is", "bus", "glass", "basis", "sing", "red", "3.14", "phủ", "黑豹", "dien", "x1s"])
-def test_words_that_only_look_inflected_stay_as_they_are(word: str) -> None:
-    assert base_form(word) == word
-
-
-def test_other_forms_are_those_that_differ() -> None:
-    assert alternate_forms(["điện", "biên", "panthers", "panther", "café"]) == ["dien", "bien", "panther", "cafe"]

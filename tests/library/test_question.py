@@ -1,4 +1,4 @@
-"""What a question asks for, in languages that make words in different ways."""
+"""The terms of a question, in languages with different word formation."""
 
 import pytest
 

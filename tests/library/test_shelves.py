@@ -1,4 +1,4 @@
-"""One database, several users: each finds, lists, opens and removes what is theirs."""
+"""One database, several users: each finds, lists, opens and removes only their own pages."""
 
 import asyncio
 import sqlite3
@@ -14,7 +14,7 @@ from footnote.db import accounts as db
 from footnote.db.engine import Database
 from footnote.library import Library, file_url
 from footnote.protocol.sources import Snapshot
-from library.pages import BATTLE, RECIPE, TREATY, Clock, cached_page
+from library.samples import BATTLE, RECIPE, TREATY, TickingClock, cached_page
 
 ANN, BOB = "user_ann", "user_bob"
 DIARY = Snapshot(url=file_url("diary.md"), text="Glaciers melt in my garden.", title="Diary")
@@ -37,7 +37,7 @@ async def found_urls(library: Library, query: str) -> list[str]:
 
 
 async def sees_nothing(library: Library, *snapshots: Snapshot) -> None:
-    """Neither by list nor by search nor by address."""
+    """Neither in the list nor by search nor by URL."""
     assert await urls(library) == []
     for snapshot in snapshots:
         assert snapshot.url not in await found_urls(library, snapshot.text)
@@ -100,7 +100,7 @@ async def test_a_snippet_belongs_to_those_who_were_shown_it(people: tuple[Librar
 
 
 async def test_a_page_out_of_the_shared_cache_goes_on_the_shelf_of_who_reads_it(
-    library: Library, people: tuple[Library, Library], clock: Clock
+    library: Library, people: tuple[Library, Library], clock: TickingClock
 ) -> None:
     ann, bob = people
     await ann.store_page(cached_page(TREATY, url="https://short.example", fresh_until=clock.time + 1000))
@@ -112,7 +112,7 @@ async def test_a_page_out_of_the_shared_cache_goes_on_the_shelf_of_who_reads_it(
 
 
 async def test_a_stale_page_goes_on_the_shelf_when_it_is_known_not_to_have_changed(
-    people: tuple[Library, Library], clock: Clock
+    people: tuple[Library, Library], clock: TickingClock
 ) -> None:
     ann, bob = people
     await ann.store_page(cached_page(TREATY, fresh_until=clock.time - 1000))
@@ -132,9 +132,9 @@ async def test_what_nobody_keeps_is_cached_and_on_no_shelf(library: Library, peo
         assert TREATY.url not in await found_urls(one, "Treaty of Versailles")
     await ann.store(TREATY)
     assert await found_urls(ann, "Treaty of Versailles") == [TREATY.url]
-    with pytest.raises(ValueError, match="nobody"):
+    with pytest.raises(ValueError, match="no user"):
         await nobody.add(DIARY, "diary.md")
-    with pytest.raises(ValueError, match="nobody"):
+    with pytest.raises(ValueError, match="no user"):
         await nobody.remove(TREATY.url)
 
 
@@ -184,7 +184,7 @@ async def test_a_local_file_whose_name_looks_like_a_folder_of_a_user_is_not_in_i
 
 
 async def test_the_same_text_does_not_lead_to_somebody_elses_file(people: tuple[Library, Library]) -> None:
-    """Its name and its owner would be told by the address."""
+    """The URL would reveal the name of the file and its owner."""
     ann, bob = people
     public = replace(DIARY, url="https://garden.example")
     await ann.store(public)
@@ -221,7 +221,7 @@ async def test_pages_of_others_do_not_push_ones_own_out_of_the_candidates(people
 
 
 async def test_what_is_removed_while_another_user_reads_it_ends_whole(people: tuple[Library, Library]) -> None:
-    """Either they have the page with its text, or it is on no shelf."""
+    """The user keeps the page with its text, or no page at all."""
     ann, bob = people
     for _ in range(10):
         await ann.store(TREATY)
@@ -250,7 +250,7 @@ async def test_a_user_who_leaves_takes_their_files_along(
 
 
 @pytest.mark.embedded
-async def test_what_was_read_before_there_were_users_is_the_local_ones(tmp_path: Path, clock: Clock) -> None:
+async def test_what_was_read_before_there_were_users_is_the_local_ones(tmp_path: Path, clock: TickingClock) -> None:
     connection = sqlite3.connect(tmp_path / "footnote.db")
     connection.executescript(
         (files("footnote.db") / "migrations" / "sqlite" / "0001_library.sql").read_text(encoding="utf-8")

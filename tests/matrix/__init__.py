@@ -1,1 +1,1 @@
-"""Every behaviour with every adapter: the two HTTP APIs over real sockets, and the double that ships."""
+"""Every behaviour with every adapter: the two HTTP APIs over real sockets, and the scripted model of the package."""

@@ -1,4 +1,4 @@
-"""The adapters under test behind one face: give it a script, ask, look at the events."""
+"""One interface to all adapters: script the responses, ask, and compare the events."""
 
 import asyncio
 from collections.abc import Iterable
@@ -8,13 +8,13 @@ from typing import Any
 from footnote.cancel import CancelScope
 from footnote.models import scripted
 from footnote.models.base import Context, Endpoint, Model, Options
-from footnote.models.catalog import ApiType, build_model
 from footnote.models.profiles import Profile
 from footnote.models.retry import Retry
+from footnote.models.stream import build_model
 from footnote.net.client import Net
 from footnote.protocol.messages import AssistantMessage, Message, Usage, user_message
 from footnote.protocol.stream import Done, Failed, StreamEvent
-from upstream import Reply, Upstream, steps
+from upstream import ModelReply, Upstream, steps
 from upstream.anthropic_wire import STOP_REASONS as ANTHROPIC_WORDS
 from upstream.openai_wire import STOP_REASONS as OPENAI_WORDS
 from upstream.server import Api, Scripted
@@ -25,7 +25,7 @@ QUESTION = Context(system="You are brief.", messages=(user_message("Why?"),))
 
 @dataclass(eq=False)
 class HttpAdapter:
-    """One of the two APIs, asked through a real socket. Back-off is recorded in `slept` instead of slept."""
+    """One of the two APIs over a real socket. Back-off delays are recorded in `sleeps` instead of being waited for."""
 
     api: Api
     upstream: Upstream
@@ -52,7 +52,7 @@ class HttpAdapter:
         self.upstream.script(*answers)
 
     def raw(self, reason: str) -> str:
-        """The provider's own word for a stop reason."""
+        """The provider's own name of a stop reason."""
         return (ANTHROPIC_WORDS if self.api == "anthropic" else OPENAI_WORDS)[reason]
 
     def model(self, *, retry: Retry | None = None, profile: Profile = PROFILE, **endpoint: Any) -> Model:
@@ -62,15 +62,15 @@ class HttpAdapter:
             "api_key": self.upstream.key,
             "key_name": self.key_name,
         }
-        kind: ApiType = "anthropic" if self.api == "anthropic" else "openai"
+        kind: str = "anthropic" if self.api == "anthropic" else "openai"
         place = Endpoint(**(fields | endpoint))
         return build_model(kind, place, "the-model", profile, net=self.net, retry=retry or self.retry())
 
     def retry(self, max_retries: int = 3) -> Retry:
-        async def noted(seconds: float) -> None:
+        async def record_sleep(seconds: float) -> None:
             self.sleeps.append(seconds)
 
-        return Retry(max_retries=max_retries, sleep=noted, jitter=lambda: 0.5)
+        return Retry(max_retries=max_retries, sleep=record_sleep, jitter=lambda: 0.5)
 
     async def ask(self, context: Context = QUESTION, options: Options | None = None) -> list[StreamEvent]:
         return await collect_events(self.model(), context, options)
@@ -87,14 +87,14 @@ class HttpAdapter:
 
 @dataclass(eq=False)
 class ScriptedAdapter:
-    """The double that ships, told the same scripts."""
+    """The scripted model of the package, which takes the same scripts."""
 
     api: None = None
     id: str = "footnote/scripted"
     _replies: list[Any] = field(default_factory=list[Any])
     _usage: Usage | None = None
 
-    def script(self, *answers: Reply) -> None:
+    def script(self, *answers: ModelReply) -> None:
         for answer in answers:
             counts = answer.usage
             self._usage = Usage(counts.input, counts.output, counts.cache_read, counts.cache_write, counts.reasoning)
@@ -123,11 +123,11 @@ def _to_scripted(step: steps.Step) -> Iterable[scripted.Step]:
             return [scripted.ScriptedCall(name, fragments, call_id)]
         case steps.Stop("length"):
             return [scripted.ScriptedEnd("length")]
-        case steps.ErrorEvent(kind, message):
+        case steps.ErrorStep(kind, message):
             return [scripted.fails(message, type=kind)]
         case steps.Stall():
             return [scripted.ScriptedPause(asyncio.Event())]
-        case steps.Usage() | steps.Stop("stop" | "toolUse"):
+        case steps.UsageStep() | steps.Stop("stop" | "toolUse"):
             return []
         case _:
             raise ValueError(f"the double has no {step}")
@@ -140,7 +140,7 @@ async def collect_events(
 
 
 def last_event(events: list[StreamEvent]) -> Done | Failed:
-    """The last event, which is the only one of its kinds."""
+    """The last event, which must be the only one of its kinds."""
     last = [event for event in events if isinstance(event, Done | Failed)]
     assert last == events[-1:]
     return last[0]

@@ -1,16 +1,8 @@
-from collections.abc import AsyncIterator
-
 import pytest
 
 from footnote.net.client import Net
 from matrix.adapters import Adapter, HttpAdapter, ScriptedAdapter
 from upstream import Upstream
-
-
-@pytest.fixture
-async def net() -> AsyncIterator[Net]:
-    async with Net() as client:
-        yield client
 
 
 @pytest.fixture(params=["anthropic", "openai"])
@@ -31,5 +23,5 @@ def openai(upstream: Upstream, net: Net) -> HttpAdapter:
 
 @pytest.fixture(params=["anthropic", "openai", "scripted"])
 def adapter(request: pytest.FixtureRequest, upstream: Upstream, net: Net) -> Adapter:
-    """Each of the two APIs, and the double that ships."""
+    """Each of the two APIs, and the scripted model."""
     return ScriptedAdapter() if request.param == "scripted" else HttpAdapter(request.param, upstream, net)

@@ -1,4 +1,4 @@
-"""Pieces of conversations for the tests of requests, and a look into what was sent."""
+"""Messages and tools for the tests of requests, and a reader of request bodies."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def result(call_id: str, text: str, name: str = "web_search", *, is_error: bool 
 
 
 def result_ids(body: Any) -> list[str]:
-    """Ids of all tool results in a request."""
+    """The ids of all tool results in a request."""
     sent = body["messages"]
     if any(one["role"] == "tool" for one in sent):
         return [one["tool_call_id"] for one in sent if one["role"] == "tool"]

@@ -1,4 +1,4 @@
-"""What a good answer looks like in events: text, thinking, tool calls, in order, under their indexes."""
+"""The events of good answers: text, thinking and tool calls, in order, with their indexes."""
 
 from typing import Any, get_args
 
@@ -20,7 +20,7 @@ from footnote.protocol.stream import (
     ToolCallStart,
 )
 from matrix.adapters import Adapter, HttpAdapter, collect_events, final_message
-from upstream import Wire, call, error_event, event, redacted, reply, say, stop, think, together
+from upstream import Wire, call, error_event, event, parallel_calls, redacted, reply, say, stop, think
 
 SEARCH = {"query": "Cổ phiếu HPG 🚀", "count": 5}
 COUNTED = Usage(input=10, output=5)
@@ -107,7 +107,7 @@ async def test_calls_whose_fragments_arrive_in_turns_are_kept_apart(http: HttpAd
     first, second = {"query": "one"}, {"query": "two", "count": 2}
     http.script(
         reply(
-            together(
+            parallel_calls(
                 call("web_search", first, id="call_a", fragments=5),
                 call("read_page", second, id="call_b", fragments=7),
             ),
@@ -137,16 +137,16 @@ async def test_arguments_so_far_only_ever_grow_towards_the_final_ones(adapter: A
     adapter.script(reply(call("write_file", final, fragments=60), stop("toolUse")))
 
     events = await adapter.ask()
-    seen = [one.arguments for one in events if isinstance(one, ToolCallDelta)]
+    arguments = [one.arguments for one in events if isinstance(one, ToolCallDelta)]
 
     assert final_message(events).calls == (ToolCall("call_1", "write_file", final),)
-    assert len(seen) > 20
-    assert all(leads_to(earlier, later) for earlier, later in zip(seen, [*seen[1:], final], strict=True))
-    assert seen[-1] == final
+    assert len(arguments) > 20
+    assert all(leads_to(earlier, later) for earlier, later in zip(arguments, [*arguments[1:], final], strict=True))
+    assert arguments[-1] == final
 
 
 def leads_to(earlier: Any, later: Any) -> bool:
-    """`later` is `earlier` with more of it: strings grew at their end, containers at theirs."""
+    """`later` extends `earlier`: strings and containers only grow at their end."""
     match earlier, later:
         case str(), str():
             return later.startswith(earlier)

@@ -1,4 +1,4 @@
-"""A stream is the same wherever it is cut into pieces, and an honest error wherever it is cut off."""
+"""A stream gives the same events wherever it is split, and an error wherever it is truncated."""
 
 import json
 import random
@@ -8,8 +8,8 @@ import pytest
 from footnote.protocol.messages import AssistantMessage, Block, Text, Thinking, ToolCall
 from footnote.protocol.stream import Done, Failed
 from matrix.adapters import HttpAdapter, collect_events, final_message, last_event
-from matrix.tape import model_with_response
-from upstream import Reply, Wire, call, cut, raw, redacted, reply, say, stop, think, together, usage
+from matrix.recorded_response import model_with_response
+from upstream import ModelReply, Wire, call, cut, parallel_calls, raw, redacted, reply, say, stop, think, usage
 from upstream.server import Api, render_body
 
 APIS: tuple[Api, ...] = ("anthropic", "openai")
@@ -22,13 +22,13 @@ WIRES = {
 }
 
 
-def rich_answer(wire: Wire) -> Reply:
-    """Everything that can be in an answer, with characters of one to four bytes."""
+def rich_answer(wire: Wire) -> ModelReply:
+    """Everything that an answer can contain, with characters of one to four bytes."""
     return reply(
         think("Để tôi", " xem 🤔", signature="c2ln"),
         redacted("ZGF0YQ=="),
         say("Xin chào", ", 世界\u2028", "🚀!"),
-        together(
+        parallel_calls(
             call("web_search", {"query": "cổ phiếu 📈"}, id="call_a", fragments=3),
             call("list_files", "", id="call_b"),
         ),

@@ -1,4 +1,4 @@
-"""Stop means stop: the last event is `aborted` with all that came, and the server sees the socket close at once."""
+"""Cancelling ends the stream with `aborted` and all that arrived, and closes the socket at once."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,13 +22,13 @@ from footnote.protocol.stream import (
     ToolCallEnd,
 )
 from matrix.adapters import QUESTION, Adapter, HttpAdapter, final_message, last_event
-from matrix.tape import RecordedResponse, model_of
-from upstream import Reply, Request, Wire, call, hold, reply, say, stall, status, stop, think, usage
+from matrix.recorded_response import RecordedResponse, model_of
+from upstream import ModelReply, ModelRequest, Wire, call, hold, reply, say, stall, status, stop, think, usage
 from upstream.server import Api, render_body
 
 SECONDS = 30
-"""What a test waits for has come by then, or never will: the model says nothing more, and a silence ends much later."""
-STOPPED = Failure("aborted", "Stopped on request. What came before it is kept.")
+"""Timeout of everything that a test waits for: the model sends nothing more, and the silence timeout is much longer."""
+STOPPED = Failure("aborted", "Stopped on request. What came before it is kept.", code="aborted")
 
 
 class StreamFollower:
@@ -57,8 +57,8 @@ class StreamFollower:
         return self.events
 
 
-async def wait_closed(request: Request) -> None:
-    """The server sees the end of the connection."""
+async def wait_closed(request: ModelRequest) -> None:
+    """Waits until the server sees the end of the connection."""
     async with asyncio.timeout(SECONDS):
         await request.connection.closed.wait()
 
@@ -83,7 +83,7 @@ async def test_cancelling_keeps_what_came_and_says_aborted(adapter: Adapter):
 
 
 HALF_CALL = '{"query": "cổ phi'
-MOMENTS: dict[str, tuple[Reply, StreamEvent, tuple[Block, ...]]] = {
+MOMENTS: dict[str, tuple[ModelReply, StreamEvent, tuple[Block, ...]]] = {
     "text": (reply(say("So", " far"), stall()), TextDelta(0, " far"), (Text("So far"),)),
     "thinking": (reply(think("Hm", "m"), stall()), ThinkingDelta(0, "m"), (Thinking("Hmm"),)),
     "tool call": (
@@ -242,11 +242,11 @@ async def test_leaving_the_loop_and_closing_the_stream_closes_the_socket(http: H
 @pytest.mark.parametrize("api", ["anthropic", "openai"])
 @pytest.mark.parametrize("way", ["to the end", "cut off", "cancelled", "task cancelled", "left"])
 async def test_the_response_is_closed_however_the_stream_ends(api: Api, way: str):
-    """By the adapter, that is, and not by the garbage collector some time later."""
+    """Closed by the adapter, and not by a later garbage collection."""
     whole = render_body(api, reply(say("So", " far"), stop()))
     half = whole[: whole.index(b" far")]
-    tape = RecordedResponse([whole if way == "to the end" else half], hangs=way != "cut off")
-    stream = model_of(api, tape).stream(QUESTION, Options(), scope := CancelScope())
+    response = RecordedResponse([whole if way == "to the end" else half], hangs=way != "cut off")
+    stream = model_of(api, response).stream(QUESTION, Options(), scope := CancelScope())
     if way == "left":
         async for event in stream:
             if isinstance(event, TextDelta):
@@ -261,7 +261,7 @@ async def test_the_response_is_closed_however_the_stream_ends(api: Api, way: str
             listener.cancel()
         await asyncio.wait([listener])
 
-    assert tape.closed
+    assert response.closed
 
 
 async def _exhaust(stream: AsyncIterator[StreamEvent]) -> None:
@@ -286,9 +286,7 @@ async def test_one_of_two_streams_stops_without_the_other(http: HttpAdapter):
 
 
 async def test_a_connection_is_used_again_after_a_whole_answer(http: HttpAdapter, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(
-        client, "DRAIN_TIMEOUT_SECONDS", SECONDS
-    )  # the end of a body may be a moment late on a busy machine
+    monkeypatch.setattr(client, "DRAIN_TIMEOUT_SECONDS", SECONDS)  # the end of a body may be late on a busy machine
     http.script(*[reply(say("Yes."), stop())] * 3)
 
     for _ in range(3):

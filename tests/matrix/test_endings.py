@@ -1,13 +1,31 @@
-"""How answers end: every stop reason, refusals, errors in the middle, connections that break."""
+"""The ends of answers: every stop reason, refusals, errors in the middle, broken connections."""
 
 from typing import Any
 
 import pytest
 
+from footnote.net.client import Net
 from footnote.protocol.messages import AssistantMessage, Failure, Text, ToolCall, Usage
 from footnote.protocol.stream import Done, Failed, Start, TextDelta, TextEnd, TextStart
 from matrix.adapters import Adapter, HttpAdapter, final_message, last_event
-from upstream import Wire, call, cut, error_event, event, overflow, raw, refuse, reply, reset, say, status, stop, usage
+from upstream import (
+    Upstream,
+    Wire,
+    call,
+    cut,
+    error_event,
+    event,
+    overflow,
+    raw,
+    refuse,
+    reply,
+    reset,
+    say,
+    status,
+    stop,
+    usage,
+)
+from upstream.server import Api
 
 ANTHROPIC_ENDS = {
     "end_turn": "stop",
@@ -25,40 +43,37 @@ OPENAI_ENDS = {
 }
 
 
-@pytest.mark.parametrize(("word", "reason"), ANTHROPIC_ENDS.items())
-async def test_each_anthropic_stop_reason_has_its_meaning_and_its_own_word_is_kept(
-    anthropic: HttpAdapter, word: str, reason: Any
+@pytest.mark.parametrize(
+    ("api", "word", "reason"),
+    [
+        *(("anthropic", word, reason) for word, reason in ANTHROPIC_ENDS.items()),
+        *(("openai", word, reason) for word, reason in OPENAI_ENDS.items()),
+    ],
+)
+async def test_each_stop_reason_of_a_provider_has_its_meaning_and_its_own_word_is_kept(
+    api: Api, word: str, reason: Any, upstream: Upstream, net: Net
 ):
-    anthropic.script(reply(say("Yes."), stop(word)))
+    http = HttpAdapter(api, upstream, net)
+    http.script(reply(say("Yes."), stop(word)))
 
-    whole = AssistantMessage((Text("Yes."),), reason, anthropic.id, Usage(10, 5), word)
-    assert last_event(await anthropic.ask()) == Done(reason, whole)
-
-
-@pytest.mark.parametrize(("word", "reason"), OPENAI_ENDS.items())
-async def test_each_openai_finish_reason_has_its_meaning_and_its_own_word_is_kept(
-    openai: HttpAdapter, word: str, reason: Any
-):
-    openai.script(reply(say("Yes."), stop(word)))
-
-    whole = AssistantMessage((Text("Yes."),), reason, openai.id, Usage(10, 5), word)
-    assert last_event(await openai.ask()) == Done(reason, whole)
+    whole = AssistantMessage((Text("Yes."),), reason, http.id, Usage(10, 5), word)
+    assert last_event(await http.ask()) == Done(reason, whole)
 
 
 @pytest.mark.parametrize("word", ["tool_calls", "function_call", "stop"])
 async def test_an_openai_answer_with_calls_stops_for_them_whatever_the_server_calls_it(openai: HttpAdapter, word: str):
     openai.script(reply(call("list_files", {}), stop(word)))
 
-    asked = AssistantMessage((ToolCall("call_1", "list_files", {}),), "toolUse", openai.id, Usage(10, 5), word)
-    assert last_event(await openai.ask()) == Done("toolUse", asked)
+    message = AssistantMessage((ToolCall("call_1", "list_files", {}),), "toolUse", openai.id, Usage(10, 5), word)
+    assert last_event(await openai.ask()) == Done("toolUse", message)
 
 
 async def test_anthropic_tool_use_stops_for_the_calls(anthropic: HttpAdapter):
     anthropic.script(reply(call("list_files", {}), stop("toolUse")))
 
     content = (ToolCall("call_1", "list_files", {}),)
-    asked = AssistantMessage(content, "toolUse", anthropic.id, Usage(10, 5), "tool_use")
-    assert last_event(await anthropic.ask()) == Done("toolUse", asked)
+    message = AssistantMessage(content, "toolUse", anthropic.id, Usage(10, 5), "tool_use")
+    assert last_event(await anthropic.ask()) == Done("toolUse", message)
 
 
 @pytest.mark.parametrize("done_line", [True, False])
@@ -94,6 +109,8 @@ async def test_a_refusal_is_an_error_that_keeps_its_cause_and_the_text_before_it
                 "refusal",
                 f"{http.provider} refused to answer: It would help to build a weapon."
                 " Ask in another way, or choose another model.",
+                code="model_refused",
+                params={"provider": http.provider, "detail": "It would help to build a weapon"},
             ),
         ),
     )
@@ -205,6 +222,8 @@ async def test_a_body_that_ends_without_the_end_of_the_answer_is_an_error(http: 
         f"{http.provider} ended the stream without ending the answer. What came before it is kept. "
         "Try again, or choose another model.",
         retryable=True,
+        code="model_stream_truncated",
+        params={"provider": http.provider},
     )
 
 
@@ -269,8 +288,8 @@ async def test_a_request_that_is_too_long_is_told_apart(http: HttpAdapter):
 
 
 async def test_a_limit_of_requests_is_never_taken_for_a_long_request(http: HttpAdapter):
-    said = "Too many tokens per minute: the context window of your account is used up"
-    http.script(*[status(429, said)] * 4)
+    message = "Too many tokens per minute: the context window of your account is used up"
+    http.script(*[status(429, message)] * 4)
 
     failure = final_message(await http.ask()).failure
     assert failure is not None

@@ -102,14 +102,14 @@ async def test_the_providers_words_are_found_in_any_shape(http: HttpAdapter, bod
 
 
 def leaky(key: str) -> list[Any]:
-    """Every way to fail, each by a server that repeats the key."""
-    said = f"Incorrect API key provided: {key}. Header was x-api-key: {key}, Bearer {key}"
+    """Every kind of failure, each by a server that repeats the key."""
+    message = f"Incorrect API key provided: {key}. Header was x-api-key: {key}, Bearer {key}"
     return [
-        status(401, said),
-        status(403, body=said.encode()),
-        status(400, said, headers={"x-echo": key}),
-        reply(say("So far"), error_event("authentication_error", said)),
-        reply(say("So far"), refuse(said)),
+        status(401, message),
+        status(403, body=message.encode()),
+        status(400, message, headers={"x-echo": key}),
+        reply(say("So far"), error_event("authentication_error", message)),
+        reply(say("So far"), refuse(message)),
         reply(say("So far"), raw(f"data: {{{key}\n\n".encode())),
         reply(say("So far"), cut()),
         reply(say("So far"), reset()),

@@ -1,4 +1,4 @@
-"""Histories that really happen and that no API takes as they are: calls without results, odd ids, empty messages."""
+"""Histories that no API accepts unchanged: calls without results, odd ids, empty messages."""
 
 import json
 from typing import Any
@@ -170,9 +170,9 @@ async def test_results_under_one_id_go_to_the_calls_in_order(http: HttpAdapter):
 
 
 async def test_a_result_of_nothing_says_so(http: HttpAdapter):
-    asked = assistant_answer(ToolCall("one", "web_search", {}), by=http.id)
+    message = assistant_answer(ToolCall("one", "web_search", {}), by=http.id)
 
-    body = await http.request_body(user_message("Why?"), asked, ToolResultMessage("one", "web_search", ()))
+    body = await http.request_body(user_message("Why?"), message, ToolResultMessage("one", "web_search", ()))
 
     assert json.dumps(body).count("(no output)") == 1
 

@@ -1,4 +1,4 @@
-"""Content that not every model takes: the thinking of another one, half characters, images."""
+"""Content that not every model accepts: thinking of another model, unpaired surrogates, images."""
 
 import json
 
@@ -106,11 +106,11 @@ async def test_images_go_to_models_that_see(http: HttpAdapter):
 
 
 async def test_models_that_do_not_see_are_told_that_an_image_was_there(http: HttpAdapter):
-    asked = UserMessage((Text("What is this?"), PICTURE))
-    made = assistant_answer(ToolCall("one", "web_search", {}), by=http.id, reason="toolUse")
-    seen = ToolResultMessage("one", "web_search", (PICTURE,))
+    question = UserMessage((Text("What is this?"), PICTURE))
+    message = assistant_answer(ToolCall("one", "web_search", {}), by=http.id, reason="toolUse")
+    result = ToolResultMessage("one", "web_search", (PICTURE,))
 
-    body = await http.request_body(asked, made, seen, profile=BLIND)
+    body = await http.request_body(question, message, result, profile=BLIND)
 
     assert "iVBORw" not in json.dumps(body)
     assert json.dumps(body).count("this model cannot see images") == 2
@@ -129,11 +129,11 @@ async def test_images_in_results_reach_models_that_see(http: HttpAdapter):
 
 
 async def test_images_in_results_stand_before_what_came_after_them(http: HttpAdapter):
-    asked = assistant_answer(ToolCall("one", "web_search", {}), by=http.id, reason="toolUse")
+    message = assistant_answer(ToolCall("one", "web_search", {}), by=http.id, reason="toolUse")
     pictured = ToolResultMessage("one", "web_search", (PICTURE,))
 
     body = await http.request_body(
-        user_message("Why?"), asked, pictured, assistant_answer(Text("A cat."), by=http.id), user_message("Sure?")
+        user_message("Why?"), message, pictured, assistant_answer(Text("A cat."), by=http.id), user_message("Sure?")
     )
 
     text = json.dumps(body)
@@ -143,11 +143,11 @@ async def test_images_in_results_stand_before_what_came_after_them(http: HttpAda
 async def test_a_conversation_of_many_turns_is_taken_with_at_most_four_cache_marks(anthropic: HttpAdapter):
     turns: list[Message] = []
     for number in range(50):
-        made = ToolCall(f"call_{number}", "web_search", {"n": number})
+        message = ToolCall(f"call_{number}", "web_search", {"n": number})
         turns += [
             user_message(f"Question {number}"),
-            assistant_answer(made, by=anthropic.id, reason="toolUse"),
-            result(made.id, "Found"),
+            assistant_answer(message, by=anthropic.id, reason="toolUse"),
+            result(message.id, "Found"),
             assistant_answer(Text("Because."), by=anthropic.id),
         ]
 
@@ -181,10 +181,10 @@ async def test_what_one_provider_said_can_be_continued_by_the_other(anthropic: H
 
 
 async def test_an_error_goes_to_anthropic_without_its_images(anthropic: HttpAdapter):
-    made = assistant_answer(ToolCall("toolu_1", "look", {}), by=anthropic.id, reason="toolUse")
+    message = assistant_answer(ToolCall("toolu_1", "look", {}), by=anthropic.id, reason="toolUse")
     failed = ToolResultMessage("toolu_1", "look", (Text("It failed."), PICTURE), is_error=True)
 
-    body = await anthropic.request_body(user_message("Look."), made, failed)
+    body = await anthropic.request_body(user_message("Look."), message, failed)
 
     assert body["messages"][2]["content"][0]["content"] == "It failed."
 

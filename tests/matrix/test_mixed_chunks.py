@@ -1,4 +1,4 @@
-"""Chunks that say several things at once, or in an order that no document shows: nothing of them may be lost."""
+"""Chunks with several deltas, or in an undocumented order: nothing may be lost."""
 
 from typing import Any
 
@@ -70,10 +70,10 @@ async def test_thinking_and_refusals_that_come_after_text_are_kept(openai: HttpA
 async def test_arguments_nested_too_deeply_are_invalid_and_nothing_breaks(http: HttpAdapter, depth: int):
     http.script(reply(call("list_files", '{"x":' + "[" * depth + "]" * depth + "}"), stop("toolUse")))
 
-    [made] = final_message(await http.ask()).calls
+    [tool_call] = final_message(await http.ask()).calls
 
-    assert made.arguments == {}
-    assert made.invalid is not None
+    assert tool_call.arguments == {}
+    assert tool_call.invalid is not None
 
 
 async def test_a_count_of_the_wrong_type_is_not_counted(anthropic: HttpAdapter):
@@ -104,9 +104,9 @@ async def test_the_old_form_of_a_call_is_a_call(openai: HttpAdapter):
     ]
     openai.script(reply(*pieces, stop("function_call")))
 
-    [made] = final_message(await openai.ask()).calls
+    [tool_call] = final_message(await openai.ask()).calls
 
-    assert (made.name, made.arguments) == ("look", {"at": 1})
+    assert (tool_call.name, tool_call.arguments) == ("look", {"at": 1})
 
 
 async def test_a_mark_before_the_first_line_loses_nothing(http: HttpAdapter):

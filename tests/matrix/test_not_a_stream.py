@@ -1,7 +1,7 @@
-"""Gateways that ignore `stream`, or report their errors under status 200."""
+"""Gateways that ignore `stream`, or report errors with status 200."""
 
 from matrix.adapters import HttpAdapter, last_event
-from upstream import StatusReply, reply, status
+from upstream import ModelStatusReply, reply, status
 
 
 async def test_a_json_document_under_status_200_is_an_error_with_its_own_words(http: HttpAdapter):
@@ -21,7 +21,7 @@ async def test_a_whole_completion_instead_of_a_stream_is_said_to_be_one(http: Ht
 
 
 async def test_a_web_page_instead_of_a_stream_is_not_asked_for_again(http: HttpAdapter):
-    page = StatusReply(200, "", "", {"content-type": "text/html; charset=utf-8"}, b"<html>Sign in</html>")
+    page = ModelStatusReply(200, "", "", {"content-type": "text/html; charset=utf-8"}, b"<html>Sign in</html>")
     http.script(page)
     failure = last_event(await http.ask()).message.failure
     assert failure is not None

@@ -1,4 +1,4 @@
-"""What real servers do beyond the documents: none of it may change an answer."""
+"""Undocumented behaviour of real servers, which must not change an answer."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 from footnote.protocol.messages import Foreign, Text, Thinking, ToolCall
 from footnote.protocol.stream import TextStart, ThinkingEnd, ToolCallEnd, ToolCallStart
 from matrix.adapters import Context, HttpAdapter, final_message
-from upstream import Wire, call, event, raw, redacted, reply, say, stop, think, together
+from upstream import Wire, call, event, parallel_calls, raw, redacted, reply, say, stop, think
 
 ODD_FRAMES = {
     "crlf": Wire(crlf=True),
@@ -83,8 +83,8 @@ async def test_reasoning_after_text_has_records_of_its_own(openai: HttpAdapter):
 
     content = final_message(await openai.ask()).content
 
-    kept = [detail["signature"] for block in content if isinstance(block, Thinking) for detail in block.details]
-    assert kept == ["s1", "s2"]
+    signatures = [detail["signature"] for block in content if isinstance(block, Thinking) for detail in block.details]
+    assert signatures == ["s1", "s2"]
 
 
 @pytest.mark.parametrize("index", ["own", "none", "same"])
@@ -92,7 +92,7 @@ async def test_calls_are_told_apart_whether_or_not_the_server_numbers_them(opena
     one, two = {"query": "one"}, {"query": "two"}
     openai.script(
         reply(
-            together(call("web_search", one, id="call_a"), call("read_page", two, id="call_b")),
+            parallel_calls(call("web_search", one, id="call_a"), call("read_page", two, id="call_b")),
             stop("toolUse"),
             wire=Wire(call_index=index),
         )
@@ -107,7 +107,7 @@ async def test_calls_are_told_apart_whether_or_not_the_server_numbers_them(opena
 async def test_two_calls_of_one_tool_under_one_number_stay_two(openai: HttpAdapter):
     openai.script(
         reply(
-            together(call("a", {"n": 1}, id="x"), call("a", {"n": 2}, id="y")),
+            parallel_calls(call("a", {"n": 1}, id="x"), call("a", {"n": 2}, id="y")),
             stop("toolUse"),
             wire=Wire(call_index="same"),
         )
@@ -180,8 +180,8 @@ async def test_content_sent_as_parts_is_text(openai: HttpAdapter):
 
 
 async def test_text_and_a_call_in_one_delta_are_both_kept(openai: HttpAdapter):
-    made = {"index": 0, "id": "x", "function": {"name": "a", "arguments": "{}"}}
-    openai.script(reply(say("Hm"), _delta({"content": ".", "tool_calls": [made]}), stop("toolUse")))
+    call_delta = {"index": 0, "id": "x", "function": {"name": "a", "arguments": "{}"}}
+    openai.script(reply(say("Hm"), _delta({"content": ".", "tool_calls": [call_delta]}), stop("toolUse")))
 
     assert final_message(await openai.ask()).content == (Text("Hm."), ToolCall("x", "a", {}))
 

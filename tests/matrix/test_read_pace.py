@@ -1,16 +1,15 @@
-"""A process that reads many responses leaves each of them alone for a moment: the events are the same."""
+"""A process with many open responses pauses between reads; the events stay the same."""
 
 import asyncio
 from types import ModuleType
 
 from footnote.models import anthropic, openai_chat
 from footnote.models.base import Endpoint
-from footnote.models.read_pace import ReadPace
-from footnote.models.stream import HttpModel
+from footnote.models.stream import HttpModel, ReadPace
 from footnote.protocol.stream import Done, Failed, TextDelta
 from matrix.adapters import PROFILE, HttpAdapter, collect_events, last_event
 from matrix.test_cancelling import StreamFollower, wait_closed
-from upstream import Reply, hold, reply, reset, say, stall, stop
+from upstream import ModelReply, hold, reply, reset, say, stall, stop
 
 NEVER = 3600.0
 WORDS = tuple(f"word {number} " for number in range(60))
@@ -23,11 +22,11 @@ def paced_model(http: HttpAdapter, pace: ReadPace) -> HttpModel:
 
 
 def busy_pace(tick_seconds: float = 0.005) -> ReadPace:
-    """As if many responses were being read."""
+    """Pretends that many responses are being read."""
     return ReadPace(free=0, full=1, tick_seconds=tick_seconds)
 
 
-def word_by_word() -> Reply:
+def word_by_word() -> ModelReply:
     return reply(*(say(word) for word in WORDS), stop())
 
 
@@ -38,7 +37,7 @@ async def test_a_busy_process_tells_the_same_events(http: HttpAdapter):
 
 
 async def test_a_response_that_is_left_alone_is_read_in_one_piece(http: HttpAdapter):
-    """What arrives meanwhile stays in the socket: its reader is woken once for all of it."""
+    """Bytes that arrive during the pause wait in the socket, and are read in one piece."""
     more = asyncio.Event()
     http.script(reply(say("First"), hold(more), *(say(word) for word in WORDS), stop()))
     listener = StreamFollower(paced_model(http, busy_pace(0.2)))

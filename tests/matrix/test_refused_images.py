@@ -1,4 +1,4 @@
-"""A request that is refused for its images is made once more without them."""
+"""A request that is refused because of its images is repeated without them."""
 
 import json
 
@@ -32,7 +32,7 @@ DAMAGED = [
 
 
 def images_sent(http: HttpAdapter) -> list[bool]:
-    """Of each request, whether an image was in it."""
+    """Whether each request contained an image."""
     return ["iVBORw" in json.dumps(request.body) for request in http.upstream.requests]
 
 
@@ -40,9 +40,9 @@ def images_sent(http: HttpAdapter) -> list[bool]:
 async def test_the_same_request_is_made_once_more_without_images(http: HttpAdapter, code: int, refusal: str):
     http.script(status(code, refusal), GOOD)
 
-    said = final_message(await http.ask(SEEING))
+    answer = final_message(await http.ask(SEEING))
 
-    assert (said.content, said.failure) == ((Text("I cannot see it."),), None)
+    assert (answer.content, answer.failure) == ((Text("I cannot see it."),), None)
     assert http.sleeps == []
     first, second = [json.dumps(request.body) for request in http.upstream.requests]
     assert "iVBORw" in first
@@ -66,9 +66,9 @@ async def test_it_is_not_shown_images_again_in_the_next_round(http: HttpAdapter)
 async def test_one_damaged_image_does_not_end_the_conversation(http: HttpAdapter, code: int, refusal: str):
     http.script(status(code, refusal), GOOD)
 
-    said = final_message(await http.ask(SEEING))
+    answer = final_message(await http.ask(SEEING))
 
-    assert (said.content, said.failure) == ((Text("I cannot see it."),), None)
+    assert (answer.content, answer.failure) == ((Text("I cannot see it."),), None)
     assert images_sent(http) == [True, False]
     second = json.dumps(http.upstream.requests[1].body)
     assert REFUSED in second
@@ -97,9 +97,9 @@ async def test_a_damaged_image_in_the_result_of_a_tool_leaves_the_result(http: H
     look = assistant_answer(ToolCall("c1", "read_file", {"file_path": "/a.png"}), by=http.id, reason="toolUse")
     result = ToolResultMessage("c1", "read_file", (Text("/a.png is this image:"), PICTURE))
 
-    said = final_message(await http.ask(Context(system="", messages=(UserMessage((Text("Look."),)), look, result))))
+    answer = final_message(await http.ask(Context(system="", messages=(UserMessage((Text("Look."),)), look, result))))
 
-    assert said.failure is None
+    assert answer.failure is None
     assert images_sent(http) == [True, False]
     second = json.dumps(http.upstream.requests[1].body)
     assert "/a.png is this image:" in second
@@ -141,20 +141,20 @@ async def test_a_second_refusal_is_told(http: HttpAdapter):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "messages: at least one is required",
         "Invalid value for 'tools[0].function.name': image-resize is bad",
         "unknown field: temperature; message: tell me about image formats",
     ],
 )
-async def test_another_mistake_is_told_at_once(http: HttpAdapter, said: str):
-    http.script(status(400, said))
+async def test_another_mistake_is_told_at_once(http: HttpAdapter, message: str):
+    http.script(status(400, message))
 
     failure = final_message(await http.ask(SEEING)).failure
 
     assert failure is not None
-    assert said in failure.message
+    assert message in failure.message
     assert len(http.upstream.requests) == 1
 
 

@@ -122,9 +122,9 @@ async def test_a_thinking_budget_always_leaves_room_for_the_answer(
         user_message("Why?"), options=Options(thinking_budget=budget, max_tokens=max_tokens)
     )
 
-    asked = body["thinking"]["budget_tokens"]
-    assert 1024 <= asked <= body["max_tokens"] - 1024 <= PROFILE.max_output
-    assert asked == min(max(budget, 1024), PROFILE.max_output - 1024)
+    thinking_budget = body["thinking"]["budget_tokens"]
+    assert 1024 <= thinking_budget <= body["max_tokens"] - 1024 <= PROFILE.max_output
+    assert thinking_budget == min(max(budget, 1024), PROFILE.max_output - 1024)
 
 
 @pytest.mark.parametrize(("budget", "effort"), [(1024, "low"), (8_192, "medium"), (32_000, "high")])

@@ -1,4 +1,4 @@
-"""Before the first event a failed request is asked again; after it, and for the caller's own mistakes, never."""
+"""A request is retried before its first event; after it, and for errors of the caller, never."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -175,8 +175,7 @@ async def test_after_the_first_event_nothing_is_asked_twice(http: HttpAdapter, e
 
 @pytest.fixture
 async def impatient(http: HttpAdapter) -> AsyncIterator[HttpAdapter]:
-    """The same adapter with a client that takes a short silence for a dead connection; longer than those of a busy
-    machine, or it would take an answer for none."""
+    """The same adapter with a short silence timeout, which is still longer than the pauses of a busy machine."""
     async with Net(idle_timeout=1) as client:
         yield HttpAdapter(http.api, http.upstream, client)
 

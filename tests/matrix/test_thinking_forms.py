@@ -1,13 +1,15 @@
-"""The forms in which OpenAI-compatible servers send what a model thought: each is thinking, and none is doubled."""
+"""The formats in which OpenAI-compatible servers send thinking: each becomes one thinking block."""
 
 from typing import Any
 
 import pytest
 
+from footnote.models.base import Endpoint
+from footnote.models.stream import build_model
 from footnote.protocol.messages import Block, Text, Thinking, ToolCall
 from footnote.protocol.stream import Failed
-from matrix.adapters import HttpAdapter, collect_events, final_message, last_event
-from matrix.tape import RecordedResponse, model_of
+from matrix.adapters import PROFILE, HttpAdapter, collect_events, final_message, last_event
+from matrix.recorded_response import RecordedResponse, model_of
 from matrix.test_mixed_chunks import chunk
 from upstream import call, cut, reply, say, stop
 
@@ -57,7 +59,7 @@ async def test_records_that_repeat_at_the_end_what_a_field_said_are_not_shown_ag
 
 
 @pytest.mark.parametrize(
-    ("pieces", "thought", "kept"),
+    ("pieces", "thought", "expected"),
     [
         ([("Let me", "Let me"), (None, " see.")], "Let me see.", "Let me see."),
         ([("Let me", None), (None, " see.")], "Let me see.", " see."),
@@ -68,7 +70,7 @@ async def test_records_that_repeat_at_the_end_what_a_field_said_are_not_shown_ag
     ],
 )
 async def test_what_only_records_say_is_shown_after_a_field_too(
-    openai: HttpAdapter, pieces: list[tuple[str | None, str | None]], thought: str, kept: str
+    openai: HttpAdapter, pieces: list[tuple[str | None, str | None]], thought: str, expected: str
 ):
     chunks = [
         chunk(({"reasoning": field} if field else {}) | ({"reasoning_details": [record(words)]} if words else {}))
@@ -78,7 +80,7 @@ async def test_what_only_records_say_is_shown_after_a_field_too(
 
     content = final_message(await openai.ask()).content
 
-    assert content == (Thinking(thought, details=(record(kept),)), Text("Yes."))
+    assert content == (Thinking(thought, details=(record(expected),)), Text("Yes."))
 
 
 @pytest.mark.parametrize("odd", [{}, [], 5, {"budget": 3}, True])
@@ -125,6 +127,29 @@ async def test_a_mark_after_thinking_that_came_in_a_field_is_text(openai: HttpAd
     ]
 
 
+@pytest.mark.parametrize("is_self_hosted", [True, False])
+async def test_a_server_of_ones_own_may_leave_the_opening_tag_to_its_template(
+    openai: HttpAdapter, is_self_hosted: bool
+):
+    openai.script(reply(say("I add.", "\n</th", "ink>\n\n", "Two."), stop()))
+    endpoint = Endpoint("own", openai.base_url, openai.upstream.key, is_self_hosted=is_self_hosted)
+    model = build_model("openai", endpoint, "deepseek-r1:7b", PROFILE, net=openai.net)
+    content = thinking_and_text(final_message(await collect_events(model)).content)
+
+    assert content == (
+        [("thinking", "I add.\n"), ("text", "Two.")] if is_self_hosted else [("text", "I add.\n</think>\n\nTwo.")]
+    )
+
+
+async def test_a_server_that_sends_the_thinking_in_a_field_leaves_no_opening_tag_out(openai: HttpAdapter):
+    openai.script(reply(chunk({"reasoning_content": "I add."}), say("Two", ", </think> is a tag."), stop()))
+    endpoint = Endpoint("own", openai.base_url, openai.upstream.key, is_self_hosted=True)
+    model = build_model("openai", endpoint, "deepseek-r1:7b", PROFILE, net=openai.net)
+    content = thinking_and_text(final_message(await collect_events(model)).content)
+
+    assert content == [("thinking", "I add."), ("text", "Two, </think> is a tag.")]
+
+
 async def test_a_call_ends_thinking_that_was_not_closed(openai: HttpAdapter):
     openai.script(reply(say("<think>I look.</th"), call("web_search", {"query": "x"}, id="c1"), stop("toolUse")))
 
@@ -133,14 +158,14 @@ async def test_a_call_ends_thinking_that_was_not_closed(openai: HttpAdapter):
     assert content == (Thinking("I look.</th"), ToolCall("c1", "web_search", {"query": "x"}))
 
 
-@pytest.mark.parametrize(("said", "kept"), [("<think>Half</th", "Half</th"), ("<thi", "<thi")])
-async def test_what_was_held_back_is_kept_when_the_answer_breaks_off(openai: HttpAdapter, said: str, kept: str):
-    payload = b'data: {"choices": [{"index": 0, "delta": {"content": "%s"}}]}\n\n' % said.encode()
+@pytest.mark.parametrize(("sent", "expected"), [("<think>Half</th", "Half</th"), ("<thi", "<thi")])
+async def test_what_was_held_back_is_kept_when_the_answer_breaks_off(openai: HttpAdapter, sent: str, expected: str):
+    payload = b'data: {"choices": [{"index": 0, "delta": {"content": "%s"}}]}\n\n' % sent.encode()
 
     events = await collect_events(model_of("openai", RecordedResponse([payload])))
 
     assert isinstance(last_event(events), Failed)
-    assert [text for _, text in thinking_and_text(final_message(events).content)] == [kept]
+    assert [sent for _, sent in thinking_and_text(final_message(events).content)] == [expected]
 
 
 async def test_what_was_held_back_is_kept_when_the_connection_is_cut(openai: HttpAdapter):

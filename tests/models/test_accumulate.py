@@ -1,4 +1,4 @@
-"""Arguments of a call as far as they have come."""
+"""The arguments of a call while they are streamed."""
 
 import json
 from typing import Any
@@ -40,12 +40,32 @@ def test_no_stream_of_braces_makes_them_be_read_at_every_piece(first: str, piece
     read = 0
     from_json = jiter.from_json
 
-    def counted(*given: Any, **more: Any) -> Any:
+    def counted(*value: Any, **more: Any) -> Any:
         nonlocal read
         read += 1
-        return from_json(*given, **more)
+        return from_json(*value, **more)
 
     monkeypatch.setattr(jiter, "from_json", counted)
     previews(first, *[piece] * 5_000)
 
     assert read < 200
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        (json.dumps('{"query": "giá vàng"}'), {"query": "giá vàng"}),
+        ('""', {}),
+        ('"gold"', None),
+        (json.dumps("[1]"), None),
+        ('"\\ud800"', None),
+        (json.dumps('{"query": '), None),
+    ],
+)
+def test_arguments_in_a_json_string_are_those_of_the_object_in_it(text: str, arguments: dict[str, Any] | None):
+    fold = Accumulator("footnote/model")
+    fold.append(fold.open_call("c1", "web_search").index, text)
+    list(fold.finish("toolUse", None))
+    assert fold.message is not None
+    [call] = fold.message.calls
+    assert (call.arguments, call.invalid) == ((arguments, None) if arguments is not None else ({}, text))

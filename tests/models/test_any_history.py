@@ -1,4 +1,4 @@
-"""Whatever happened in a conversation, the request made of it is one that the real API takes."""
+"""For any conversation the request is one that the real API accepts."""
 
 import json
 from typing import Any
@@ -33,6 +33,22 @@ TEXTS = st.sampled_from(["", " ", "\n", "Yes.", "cổ 🚀", "half \ud83d", "\u2
 IDS = st.sampled_from(["one", "two", "", "call|" + "é/+=" * 120, "call|" + "é/+=" * 120 + "!", "x" * 64, "\ud83d"])
 NAMES = st.sampled_from(["web_search", "", "búsqueda web", "n" * 100, "mcp.server/tool"])
 PARTS = st.lists(st.one_of(st.builds(Text, TEXTS), st.just(Image("image/png", b"x"))), max_size=3).map(tuple)
+FOUND: dict[str, Any] = {
+    "evidence": [
+        {"id": "1.1", "number": 1, "text": "So it is.", "start": 0, "end": 9, "snapshot_id": "a"},
+        {"id": "1.2", "number": 1, "text": " ", "start": 9, "end": 10, "snapshot_id": "a"},
+        {"id": "2.1", "number": 2, "text": "A [1.1] B", "start": 0, "end": 9, "snapshot_id": "b"},
+    ]
+}
+FOUND_TEXTS = st.lists(
+    st.sampled_from(
+        ["Sources:", "[1] [A](http://a)", "[2] [](http://b)", "[1.1] So it is.", "[1.2]  ", "[2.1] A [1.1] B", "", "So"]
+    ),
+    max_size=8,
+).map("\n".join)
+FOUND_PARTS = st.lists(st.one_of(st.builds(Text, FOUND_TEXTS), st.just(Image("image/png", b"x"))), max_size=2).map(
+    tuple
+)
 ARGUMENTS = st.dictionaries(TEXTS, st.one_of(TEXTS, st.integers(), st.none(), st.lists(TEXTS)), max_size=2)
 THOUGHTS = st.builds(
     Thinking,
@@ -52,6 +68,7 @@ MESSAGES: st.SearchStrategy[Message] = st.one_of(
         st.sampled_from([MODEL, "other/model"]),
     ),
     st.builds(ToolResultMessage, IDS, NAMES, PARTS, is_error=st.booleans()),
+    st.builds(ToolResultMessage, IDS, NAMES, FOUND_PARTS, is_error=st.booleans(), artifact=st.just(FOUND)),
 )
 CONTEXTS = st.builds(
     Context,
@@ -71,6 +88,7 @@ PROFILES = st.builds(
     max_output=st.sampled_from([4_096, 64_000]),
     thinking=st.sampled_from(["none", "budget", "adaptive", "effort"]),
     images=st.booleans(),
+    citations=st.sampled_from(["plain", "native"]),
 )
 
 

@@ -1,4 +1,4 @@
-"""What providers say when a request is too long for the model, and what only sounds like it."""
+"""Error messages about requests that are too long, and messages that only resemble them."""
 
 import pytest
 
@@ -29,20 +29,20 @@ SOMETHING_ELSE = [
 ENDPOINT = Endpoint("somebody", "http://localhost")
 
 
-@pytest.mark.parametrize("said", TOO_LONG)
-def test_a_request_that_is_too_long_is_recognised_in_every_providers_words(said: str):
-    assert from_status(ENDPOINT, 400, f'{{"error": {{"message": "{said}"}}}}'.encode()).type == CONTEXT_OVERFLOW
+@pytest.mark.parametrize("message", TOO_LONG)
+def test_a_request_that_is_too_long_is_recognised_in_every_providers_words(message: str):
+    assert from_status(ENDPOINT, 400, f'{{"error": {{"message": "{message}"}}}}'.encode()).type == CONTEXT_OVERFLOW
 
 
-@pytest.mark.parametrize("said", SOMETHING_ELSE)
-def test_other_mistakes_are_not_taken_for_it(said: str):
-    assert from_status(ENDPOINT, 400, f'{{"error": {{"message": "{said}"}}}}'.encode()).type != CONTEXT_OVERFLOW
+@pytest.mark.parametrize("message", SOMETHING_ELSE)
+def test_other_mistakes_are_not_taken_for_it(message: str):
+    assert from_status(ENDPOINT, 400, f'{{"error": {{"message": "{message}"}}}}'.encode()).type != CONTEXT_OVERFLOW
 
 
 def test_it_is_recognised_inside_a_stream_too():
-    said = {"type": "invalid_request_error", "message": TOO_LONG[0]}
+    error = {"type": "invalid_request_error", "message": TOO_LONG[0]}
 
-    assert from_event(ENDPOINT, said).type == CONTEXT_OVERFLOW
+    assert from_event(ENDPOINT, error).type == CONTEXT_OVERFLOW
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>413 Request Entity Too Large</html>"])

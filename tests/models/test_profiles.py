@@ -1,4 +1,4 @@
-"""Facts about models are found by name, whatever stands before or after it; what is not known is not made up."""
+"""Profiles are found by the model's name with any prefix or suffix; unknown values stay unknown."""
 
 import pytest
 

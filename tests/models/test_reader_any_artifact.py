@@ -1,4 +1,4 @@
-"""Whatever stands in a conversation, the reader answers: it raises nothing and makes nothing up."""
+"""For any conversation the reader answers without raising, and quotes only what was found."""
 
 import asyncio
 from typing import Any
@@ -10,13 +10,13 @@ from markdown_it import MarkdownIt
 
 from footnote.models.base import Context
 from footnote.models.reader import ReaderModel
-from footnote.models.reader.findings import MAX_ITEMS, MAX_PASSAGE_LENGTH
+from footnote.models.reader.conversation import MAX_ITEMS, MAX_PASSAGE_LENGTH
 from footnote.models.reader.messages import MESSAGES
 from footnote.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResultMessage, user_message
 from footnote.protocol.stream import Done
 from footnote.protocol.tools import ToolSpec
 from matrix.adapters import collect_events, last_event
-from models.reading import SEARCH_SCHEMA, search_result, source
+from models.reader_harness import SEARCH_SCHEMA, search_result, source
 
 TOOLS = tuple(ToolSpec(name, "", SEARCH_SCHEMA) for name in ("web_search", "read_page", "write_file"))
 QUESTIONS = ("What is the capital of Vietnam?", "Viết báo cáo về Hà Nội", "总结 https://a.example", "hi", "")
@@ -33,7 +33,7 @@ anything = st.recursive(
 
 
 def shaped(**fields: Any) -> st.SearchStrategy[dict[str, Any]]:
-    """Objects whose fields are mostly what they should be."""
+    """Artifacts whose fields are mostly of the right type."""
     return st.fixed_dictionaries({}, optional={name: right | anything for name, right in fields.items()})
 
 
@@ -56,11 +56,11 @@ results = st.tuples(
 )
 
 
-def conversation(question: str, answered: list[Any]) -> tuple[Message, ...]:
+def conversation(question: str, results: list[Any]) -> tuple[Message, ...]:
     messages: list[Message] = [user_message(question)]
-    for at, (name, arguments, artifact, is_error, said) in enumerate(answered):
+    for at, (name, arguments, artifact, is_error, text) in enumerate(results):
         messages.append(AssistantMessage((ToolCall(f"c{at}", name, arguments),), "toolUse", "a/b"))
-        messages.append(ToolResultMessage(f"c{at}", name, (Text(said),), is_error, artifact))
+        messages.append(ToolResultMessage(f"c{at}", name, (Text(text),), is_error, artifact))
     return tuple(messages)
 
 
@@ -84,8 +84,8 @@ def quotations(markdown: str) -> list[list[str]]:
 @given(
     st.lists(results, max_size=3), st.sampled_from(QUESTIONS), st.sampled_from([(), TOOLS]), st.sampled_from(QUESTIONS)
 )
-def test_no_conversation_makes_it_fail(answered: list[Any], question: str, tools: Any, later: str):
-    messages = conversation(question, answered)
+def test_no_conversation_makes_it_fail(results: list[Any], question: str, tools: Any, later: str):
+    messages = conversation(question, results)
 
     assert reply(messages, tools).content
     assert reply((*messages, user_message(later)), tools).content
@@ -95,14 +95,14 @@ def test_no_conversation_makes_it_fail(answered: list[Any], question: str, tools
 def test_what_is_quoted_is_what_was_found_in_its_order(passages: list[tuple[int, str]], locale: Any):
     result = search_result(*passages, sources=tuple(source(number) for number in (1, 2, 3)))
     question = {"vi": "Thủ đô ở đâu?", "zh": "首都在哪里？"}[locale]
-    answered = [("web_search", {"query": "x"}, result.artifact, False, "")]
+    results = [("web_search", {"query": "x"}, result.artifact, False, "")]
 
-    written = reply(conversation(question, answered)).text
+    text = reply(conversation(question, results)).text
 
-    wanted = [[*said.replace("\ud800", "\ufffd").split(), f"[{at}]"] for at, said in passages if said.strip()][:3]
-    shown = [[word.replace("\x00", "\ufffd") for word in words] for words in wanted]
-    assert quotations(written) == shown
-    assert (MESSAGES[locale].passages in written) == (len(wanted) > 1)
+    expected = [[*text.replace("\ud800", "\ufffd").split(), f"[{at}]"] for at, text in passages if text.strip()][:3]
+    shown = [[word.replace("\x00", "\ufffd") for word in words] for words in expected]
+    assert quotations(text) == shown
+    assert (MESSAGES[locale].passages in text) == (len(expected) > 1)
 
 
 @pytest.mark.parametrize("missing", ["number", "text", "start", "end"])
@@ -111,18 +111,18 @@ def test_a_passage_that_is_not_whole_is_left_out(missing: str):
     assert artifact is not None
     del artifact["passages"][1][missing]
 
-    written = reply(conversation(QUESTIONS[0], [("web_search", {"query": "x"}, artifact, False, "")])).text
+    text = reply(conversation(QUESTIONS[0], [("web_search", {"query": "x"}, artifact, False, "")])).text
 
-    assert quotations(written) == [["Whole.", "[1]"]]
+    assert quotations(text) == [["Whole.", "[1]"]]
 
 
 def test_a_passage_without_its_source_is_never_quoted():
     artifact = search_result((1, "Known."), (7, "Unknown."), sources=(source(1),)).artifact
 
-    written = reply(conversation(QUESTIONS[0], [("web_search", {"query": "x"}, artifact, False, "")])).text
+    text = reply(conversation(QUESTIONS[0], [("web_search", {"query": "x"}, artifact, False, "")])).text
 
-    assert quotations(written) == [["Known.", "[1]"]]
-    assert "[7]" not in written
+    assert quotations(text) == [["Known.", "[1]"]]
+    assert "[7]" not in text
 
 
 def test_an_artifact_of_any_size_is_answered_with_three_passages():
@@ -149,9 +149,9 @@ def test_half_characters_do_no_harm():
     assert artifact is not None
     artifact["sources"] = [{"\ud800": 1}, *artifact["sources"]]
 
-    written = reply(conversation(QUESTIONS[0], [("web_search", {"query": "\ud800"}, artifact, False, "")])).text
+    text = reply(conversation(QUESTIONS[0], [("web_search", {"query": "\ud800"}, artifact, False, "")])).text
 
-    assert quotations(written) == [["Half", "\ufffd", "a", "character.", "[1]"]]
+    assert quotations(text) == [["Half", "\ufffd", "a", "character.", "[1]"]]
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,13 @@
-"""The reader's footnotes hold: what it quotes is what the checker of citations finds in the page."""
+"""The reader's quotations are supported according to the citation checker."""
 
 import pytest
 
-from footnote.evidence.check import check_citations
 from footnote.evidence.sources import Sources
-from footnote.models.reader.answer import compose_answer
-from footnote.models.reader.findings import ReaderHit
+from footnote.evidence.verdict import check_citations
+from footnote.models.reader.conversation import ReaderHit
 from footnote.models.reader.messages import MESSAGES
-from footnote.protocol.receipts import Passage
-from footnote.protocol.sources import Snapshot, Source
+from footnote.models.reader.reply import compose_answer
+from footnote.protocol.sources import Passage, Snapshot, Source
 from footnote.protocol.tools import Locale
 
 PAGE = """# Hanoi

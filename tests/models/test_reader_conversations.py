@@ -1,6 +1,6 @@
-"""What the built-in reader takes from the conversation, and how its replies stream and stop."""
+"""What the reader takes from the conversation, and how its answers stream and stop."""
 
-from agent.stage import TurnHarness
+from agent.turn_harness import TurnHarness
 from footnote.cancel import CancelScope
 from footnote.models.base import Context, Options
 from footnote.models.profiles import Price
@@ -12,9 +12,8 @@ from footnote.protocol.stream import Done, Start, TextDelta, TextEnd, ToolCallDe
 from footnote.protocol.tools import ToolSpec
 from footnote.tools.base import Abilities
 from footnote.tools.builtin.write_file import write_file
-from footnote.workspace.in_memory import in_memory_workspace
 from matrix.adapters import collect_events, final_message, last_event
-from models.reading import (
+from models.reader_harness import (
     HANOI,
     NOTE,
     QUESTION,
@@ -28,6 +27,7 @@ from models.reading import (
     source,
     tool_calls,
 )
+from workspace.in_memory import in_memory_workspace
 
 # The conversation ------------------------------------------------------------------------------------------------
 
@@ -58,10 +58,10 @@ async def test_it_goes_on_where_another_model_answered_before():
     )
     search = search_tool(search_result((3, HANOI)))
 
-    played = await play_turn(*before, "When was it built?", tools=(search,))
+    recording = await play_turn(*before, "When was it built?", tools=(search,))
 
     assert search.arguments == [{"query": "Eiffel Tower height When was it built?", "prompt": "When was it built?"}]
-    assert last_text(played) == f"{MESSAGES['en'].passage}\n\n> {HANOI} [3]\n\n{NOTE}"
+    assert last_text(recording) == f"{MESSAGES['en'].passage}\n\n> {HANOI} [3]\n\n{NOTE}"
 
 
 async def test_a_question_that_was_answered_without_a_search_can_be_leaned_on():
@@ -156,8 +156,10 @@ async def test_stopped_anywhere_it_ends_at_once_and_keeps_what_was_said():
         ReaderModel(), tools, history("Write a report on Hanoi"), Abilities(in_memory_workspace())
     ).play()
     for steps in range(1, len(whole.steps)):
-        stage = TurnHarness(ReaderModel(), tools, history("Write a report on Hanoi"), Abilities(in_memory_workspace()))
-        stopped = await stage.play(stop_after=steps)
+        harness = TurnHarness(
+            ReaderModel(), tools, history("Write a report on Hanoi"), Abilities(in_memory_workspace())
+        )
+        stopped = await harness.play(stop_after=steps)
         assert whole.text.startswith(stopped.text)
         assert len(stopped.steps) <= steps + 12
         assert stopped.stop_reason in ("aborted", "stop")
@@ -171,9 +173,9 @@ async def test_results_of_a_stopped_search_are_not_taken_for_an_answer():
         ToolResultMessage("c1", "web_search", (Text("Stopped on request."),), is_error=True),
     )
 
-    played = await play_turn(*before, tools=(search_tool(search_result((1, HANOI))),))
+    recording = await play_turn(*before, tools=(search_tool(search_result((1, HANOI))),))
 
-    assert tool_calls(played) == []
-    assert [type(block) for block in played.blocks] == [TextBlock]
-    assert "- Stopped on request." in last_text(played)
-    assert not any(isinstance(block, ToolResultBlock) for block in played.blocks)
+    assert tool_calls(recording) == []
+    assert [type(block) for block in recording.blocks] == [TextBlock]
+    assert "- Stopped on request." in last_text(recording)
+    assert not any(isinstance(block, ToolResultBlock) for block in recording.blocks)

@@ -1,10 +1,10 @@
-"""Where the web could not be asked, the reader quotes what is kept on this machine, and says so."""
+"""Where the web cannot be searched, the reader quotes the library, and says so."""
 
 import pytest
 
 from footnote.models.reader.messages import MESSAGES
-from footnote.protocol.receipts import ProviderTry
-from models.reading import HANOI, NOTE, QUESTION, last_text, play_turn, search_result, search_tool
+from footnote.protocol.sources import ProviderTry
+from models.reader_harness import HANOI, NOTE, QUESTION, last_text, play_turn, search_result, search_tool
 
 OFFLINE = (
     ProviderTry(provider="brave", outcome="skipped", reason="it has no key"),
@@ -14,7 +14,7 @@ OFFLINE = (
 
 
 @pytest.mark.parametrize(
-    ("question", "said"),
+    ("question", "expected"),
     [
         (
             QUESTION,
@@ -36,15 +36,15 @@ OFFLINE = (
         ),
     ],
 )
-async def test_when_the_library_answers_in_place_of_the_web_the_answer_says_so_first(question: str, said: str):
-    played = await play_turn(question, tools=(search_tool(search_result((1, HANOI), tries=OFFLINE)),))
+async def test_when_the_library_answers_in_place_of_the_web_the_answer_says_so_first(question: str, expected: str):
+    recording = await play_turn(question, tools=(search_tool(search_result((1, HANOI), tries=OFFLINE)),))
 
-    assert last_text(played).startswith(f"{said}\n\n")
-    assert f"> {HANOI} [1]" in last_text(played)
+    assert last_text(recording).startswith(f"{expected}\n\n")
+    assert f"> {HANOI} [1]" in last_text(recording)
 
 
 @pytest.mark.parametrize("tries", [OFFLINE[-1:], (OFFLINE[1], ProviderTry(provider="searxng", outcome="results"))])
 async def test_a_library_that_was_chosen_and_another_provider_need_no_excuse(tries: tuple[ProviderTry, ...]):
-    played = await play_turn(QUESTION, tools=(search_tool(search_result((1, HANOI), tries=tries)),))
+    recording = await play_turn(QUESTION, tools=(search_tool(search_result((1, HANOI), tries=tries)),))
 
-    assert last_text(played) == f"{MESSAGES['en'].passage}\n\n> {HANOI} [1]\n\n{NOTE}"
+    assert last_text(recording) == f"{MESSAGES['en'].passage}\n\n> {HANOI} [1]\n\n{NOTE}"

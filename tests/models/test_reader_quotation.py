@@ -1,4 +1,4 @@
-"""Quotations: word for word after markdown has been read, and nothing in them acts."""
+"""Quotations are verbatim after rendering their markdown, and contain no active markup."""
 
 import re
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from footnote.text.quotation import blockquote, escape_inline, markdown_link
+from footnote.text.markdown import blockquote, escape_inline, markdown_link
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
@@ -46,7 +46,7 @@ def parse_markdown(markdown: str) -> list[Token]:
 
 
 def text_of(markdown: str) -> str:
-    """The text of a single quotation that holds nothing but paragraphs of plain text."""
+    """The text of a quotation that has only paragraphs of plain text."""
     tokens = parse_markdown(markdown)
     kinds = [token.type for token in tokens]
     assert (kinds[0], kinds[-1]) == ("blockquote_open", "blockquote_close")
@@ -57,7 +57,7 @@ def text_of(markdown: str) -> str:
 
 
 def fold_whitespace(text: str) -> list[list[list[str]]]:
-    """Paragraphs of lines of words: white space inside a line is all that may differ."""
+    """Paragraphs of words, of which only the white space may change."""
     paragraphs = re.split(r"\n[ \t]*\n\s*", re.sub(r"\r\n?", "\n", text).strip())
     return [[line.split() for line in paragraph.split("\n")] for paragraph in paragraphs]
 

@@ -1,14 +1,13 @@
-"""Reports of the built-in reader: quotations in a file, and a name that is free."""
+"""Reports of the reader: quotations in a file with an unused name."""
 
 import pytest
 
 from footnote.models.reader.messages import MESSAGES
 from footnote.protocol.events import AttachmentsBlock
-from footnote.protocol.tools import Locale, failed, said
+from footnote.protocol.tools import Locale, error_result, text_result
 from footnote.tools.base import Abilities
 from footnote.tools.builtin.write_file import write_file
-from footnote.workspace.in_memory import in_memory_workspace
-from models.reading import (
+from models.reader_harness import (
     HANOI,
     NOTE,
     RIVER,
@@ -22,6 +21,7 @@ from models.reading import (
     source,
     tool_calls,
 )
+from workspace.in_memory import in_memory_workspace
 
 
 async def test_a_report_is_written_of_quotations_and_its_best_passages_are_shown():
@@ -35,9 +35,9 @@ async def test_a_report_is_written_of_quotations_and_its_best_passages_are_shown
         )
     )
 
-    played = await play_turn("Write a report on the city of Hanoi!", tools=(search, write_file), abilities=abilities)
+    recording = await play_turn("Write a report on the city of Hanoi!", tools=(search, write_file), abilities=abilities)
 
-    assert [name for name, _ in tool_calls(played)] == ["web_search", "write_file"]
+    assert [name for name, _ in tool_calls(recording)] == ["web_search", "write_file"]
     assert (await workspace.read("/the-city-of-hanoi.md")).decode() == (
         "# The city of Hanoi\n\n"
         f"*{MESSAGES['en'].report_note}*\n\n"
@@ -51,7 +51,7 @@ async def test_a_report_is_written_of_quotations_and_its_best_passages_are_shown
         "- [2] [Hà Nội \\[1\\]](<https://site2.example/page>) · site2.example\n"
         f"- [3] [Page 3](<https://site3.example/page>) · site3.example · {MESSAGES['en'].not_read}\n"
     )
-    assert last_text(played) == "\n\n".join(
+    assert last_text(recording) == "\n\n".join(
         [
             "The report is in /the-city-of-hanoi.md. From it, word for word from the pages:",
             f"> {HANOI} [2]",
@@ -60,7 +60,7 @@ async def test_a_report_is_written_of_quotations_and_its_best_passages_are_shown
             NOTE,
         ]
     )
-    assert isinstance(played.blocks[-1], AttachmentsBlock)
+    assert isinstance(recording.blocks[-1], AttachmentsBlock)
 
 
 async def test_a_source_tells_when_it_was_read_where_the_tool_tells_it():
@@ -86,38 +86,38 @@ async def test_a_source_tells_when_it_was_read_where_the_tool_tells_it():
 async def test_a_report_is_named_after_its_topic_in_letters_of_its_own(locale: Locale, wish: str, path: str | None):
     abilities = Abilities(in_memory_workspace())
 
-    played = await play_turn(wish, tools=(search_tool(search_result((1, HANOI))), write_file), abilities=abilities)
+    recording = await play_turn(wish, tools=(search_tool(search_result((1, HANOI))), write_file), abilities=abilities)
 
-    written = [arguments["file_path"] for name, arguments in tool_calls(played) if name == "write_file"]
-    assert written == ([path] if path else [])
+    paths = [arguments["file_path"] for name, arguments in tool_calls(recording) if name == "write_file"]
+    assert paths == ([path] if path else [])
     if path is None:
-        assert last_text(played).startswith(MESSAGES["en"].no_subject)
+        assert last_text(recording).startswith(MESSAGES["en"].no_subject)
     else:
-        assert last_text(played).startswith(MESSAGES[locale].report_written.format(path=path))
+        assert last_text(recording).startswith(MESSAGES[locale].report_written.format(path=path))
 
 
 async def test_a_report_on_a_page_has_the_title_of_the_page():
     abilities = Abilities(workspace := in_memory_workspace())
 
-    played = await play_turn(
+    recording = await play_turn(
         "Write a report on https://a.example",
         tools=(page_tool(search_result((1, HANOI))), write_file),
         abilities=abilities,
     )
 
-    assert [name for name, _ in tool_calls(played)] == ["read_page", "write_file"]
+    assert [name for name, _ in tool_calls(recording)] == ["read_page", "write_file"]
     assert (await workspace.read("/page-1.md")).decode().startswith("# Page 1\n\n")
 
 
 async def test_a_report_stands_where_the_tool_says():
-    written = said("Wrote it.", artifact={"path": "/elsewhere.md"})
+    result = text_result("Wrote it.", artifact={"path": "/elsewhere.md"})
 
-    played = await play_turn(
+    recording = await play_turn(
         "Write a report on Hanoi",
-        tools=(search_tool(search_result((1, HANOI))), RecordingTool("write_file", (written,), SEARCH_SCHEMA)),
+        tools=(search_tool(search_result((1, HANOI))), RecordingTool("write_file", (result,), SEARCH_SCHEMA)),
     )
 
-    assert last_text(played).startswith("The report is in /elsewhere.md.")
+    assert last_text(recording).startswith("The report is in /elsewhere.md.")
 
 
 async def test_a_report_on_several_questions_has_a_section_for_each():
@@ -154,41 +154,43 @@ async def test_a_report_takes_no_name_that_the_session_has():
 
 async def test_a_name_that_is_refused_is_replaced_once():
     writing = RecordingTool(
-        "write_file", (failed("'/hanoi.md' exists."), failed("'/report.md' exists.")), SEARCH_SCHEMA
+        "write_file", (error_result("'/hanoi.md' exists."), error_result("'/report.md' exists.")), SEARCH_SCHEMA
     )
 
-    played = await play_turn("Write a report on Hanoi", tools=(search_tool(search_result((1, HANOI))), writing))
+    recording = await play_turn("Write a report on Hanoi", tools=(search_tool(search_result((1, HANOI))), writing))
 
     assert [arguments["file_path"] for arguments in writing.arguments] == ["/hanoi.md", "/report.md"]
-    assert last_text(played).startswith(
+    assert last_text(recording).startswith(
         f"The report could not be written: '/report.md' exists. {MESSAGES['en'].passage}\n\n> {HANOI} [1]"
     )
 
 
 async def test_a_refusal_that_is_not_about_the_name_is_accepted():
-    writing = RecordingTool("write_file", (failed("The user declined this call."),), SEARCH_SCHEMA)
+    writing = RecordingTool("write_file", (error_result("The user declined this call."),), SEARCH_SCHEMA)
 
-    played = await play_turn("Write a report on Hanoi", tools=(search_tool(search_result((1, HANOI))), writing))
+    recording = await play_turn("Write a report on Hanoi", tools=(search_tool(search_result((1, HANOI))), writing))
 
     assert len(writing.arguments) == 1
-    assert last_text(played).startswith("The report could not be written: The user declined this call.")
+    assert last_text(recording).startswith("The report could not be written: The user declined this call.")
 
 
 async def test_without_a_workspace_the_material_of_the_report_is_the_answer():
-    played = await play_turn("Write a report on Hanoi", tools=(search_tool(search_result((1, HANOI))),))
+    recording = await play_turn("Write a report on Hanoi", tools=(search_tool(search_result((1, HANOI))),))
 
-    assert last_text(played).startswith(f"{MESSAGES['en'].report_impossible} {MESSAGES['en'].passage}\n\n> {HANOI} [1]")
+    assert last_text(recording).startswith(
+        f"{MESSAGES['en'].report_impossible} {MESSAGES['en'].passage}\n\n> {HANOI} [1]"
+    )
 
 
 async def test_nothing_found_is_no_report():
     abilities = Abilities(workspace := in_memory_workspace())
 
-    played = await play_turn(
+    recording = await play_turn(
         "Write a report on Hanoi", tools=(search_tool(search_result()), write_file), abilities=abilities
     )
 
     assert await workspace.list() == ()
-    assert last_text(played).startswith("I found nothing that fits “Hanoi”.")
+    assert last_text(recording).startswith("I found nothing that fits “Hanoi”.")
 
 
 async def test_in_the_last_round_it_answers_with_what_it_has():
@@ -196,11 +198,11 @@ async def test_in_the_last_round_it_answers_with_what_it_has():
     settings = {"max_tool_rounds": 1}
     tools = (search_tool(search_result((1, HANOI))), write_file)
 
-    played = await play_turn("Write a report on Hanoi", tools=tools, abilities=abilities, settings=settings)
+    recording = await play_turn("Write a report on Hanoi", tools=tools, abilities=abilities, settings=settings)
 
-    assert [name for name, _ in tool_calls(played)] == ["web_search"]
-    assert f"> {HANOI} [1]" in last_text(played)
-    assert played.stop_reason == "max_rounds"
+    assert [name for name, _ in tool_calls(recording)] == ["web_search"]
+    assert f"> {HANOI} [1]" in last_text(recording)
+    assert recording.stop_reason == "max_rounds"
 
 
 @pytest.mark.parametrize(
@@ -219,8 +221,8 @@ async def test_in_the_last_round_it_answers_with_what_it_has():
 async def test_a_report_is_written_where_the_question_wants_it(question: str, path: str, query: str):
     abilities = Abilities(workspace := in_memory_workspace())
     search = search_tool(search_result((1, HANOI), sources=(source(1),)))
-    played = await play_turn(question, tools=(search, write_file), abilities=abilities)
+    recording = await play_turn(question, tools=(search, write_file), abilities=abilities)
     assert [record.path for record in await workspace.list()] == [path]
-    ((_, arguments), _) = tool_calls(played)
+    ((_, arguments), _) = tool_calls(recording)
     assert query in arguments["query"]
     assert path not in arguments["query"]

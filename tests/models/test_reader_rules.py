@@ -1,4 +1,4 @@
-"""The reader's rules, in three languages: what a message asks for, and what a search engine is asked then."""
+"""The rules of the reader in three languages: what a message asks for, and the resulting search queries."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,14 @@ from typing import Any
 
 import pytest
 
-from footnote.models.reader.query import MAX_QUERY_LENGTH, ReaderSearch, Subject, build_searches
-from footnote.models.reader.question import ReaderQuestion, parse_question
+from footnote.models.reader.question import (
+    MAX_QUERY_LENGTH,
+    ReaderQuestion,
+    ReaderSearch,
+    Subject,
+    build_searches,
+    parse_message,
+)
 from footnote.protocol.tools import Locale
 
 XQUAD = Path(__file__).parents[1] / "fixtures" / "xquad"
@@ -16,14 +22,14 @@ LOCALES: tuple[Locale, ...] = ("en", "vi", "zh")
 
 def xquad(locale: str) -> list[str]:
     articles = json.loads((XQUAD / f"{locale}.json").read_text(encoding="utf-8"))["data"]
-    return [asked["question"] for one in articles for paragraph in one["paragraphs"] for asked in paragraph["qas"]]
+    return [entry["question"] for one in articles for paragraph in one["paragraphs"] for entry in paragraph["qas"]]
 
 
 def queries(message: str, subject: Subject | None = None) -> list[str]:
-    return [search.query for search in build_searches(parse_question(message).parts, subject)]
+    return [search.query for search in build_searches(parse_message(message).parts, subject)]
 
 
-# What needs no search --------------------------------------------------------------------------------------------
+# Messages that need no search ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -63,7 +69,7 @@ def queries(message: str, subject: Subject | None = None) -> list[str]:
     ],
 )
 def test_small_talk_is_recognised_with_its_language(message: str, kind: Any, locale: Locale):
-    assert parse_question(message) == ReaderQuestion(kind=kind, locale=locale)
+    assert parse_message(message) == ReaderQuestion(kind=kind, locale=locale)
 
 
 @pytest.mark.parametrize(
@@ -88,18 +94,18 @@ def test_small_talk_is_recognised_with_its_language(message: str, kind: Any, loc
     ],
 )
 def test_what_cannot_be_done_by_quoting_is_not_searched_for(message: str, kind: Any, locale: Locale):
-    assert parse_question(message) == ReaderQuestion(kind=kind, locale=locale)
+    assert parse_message(message) == ReaderQuestion(kind=kind, locale=locale)
 
 
-# What does -------------------------------------------------------------------------------------------------------
+# Messages that do ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_question_of_fact_is_searched_for_as_it_stands(locale: Locale):
     wrong = {
-        question: (understood, made)
+        question: (understood, searches)
         for question in xquad(locale)
-        if (understood := parse_question(question), made := build_searches(understood.parts, None))
+        if (understood := parse_message(question), searches := build_searches(understood.parts, None))
         != (
             ReaderQuestion(kind="search", locale=locale, parts=(question.strip(),)),
             (ReaderSearch(" ".join(question.split()).rstrip("."), question.strip()),),
@@ -164,12 +170,12 @@ def test_words_of_courtesy_and_instruction_are_left_out_of_the_query(message: st
     ],
 )
 def test_only_strong_words_of_time_limit_a_search(message: str, freshness: str | None):
-    assert build_searches(parse_question(message).parts, None) == (ReaderSearch(message, message, freshness),)
+    assert build_searches(parse_message(message).parts, None) == (ReaderSearch(message, message, freshness),)
 
 
 def test_a_part_that_leans_on_the_one_before_is_made_whole_and_more_than_three_wait():
     message = "What is the capital of France? How many people live there? Who is its mayor? What is its area?"
-    understood = parse_question(message)
+    understood = parse_message(message)
 
     assert understood.extra_parts == 1
     assert build_searches(understood.parts, None) == (
@@ -189,7 +195,7 @@ def test_a_part_that_leans_on_the_one_before_is_made_whole_and_more_than_three_w
     ],
 )
 def test_a_message_of_several_questions_is_several_searches(message: str, parts: tuple[str, ...]):
-    assert parse_question(message).parts == parts
+    assert parse_message(message).parts == parts
 
 
 @pytest.mark.parametrize(
@@ -202,11 +208,11 @@ def test_a_message_of_several_questions_is_several_searches(message: str, parts:
     ],
 )
 def test_a_long_message_becomes_a_query_of_at_most_200_characters(message: str, query: str | None):
-    (made, *_) = queries(message)
+    (first_query, *_) = queries(message)
 
-    assert 0 < len(made) <= MAX_QUERY_LENGTH
+    assert 0 < len(first_query) <= MAX_QUERY_LENGTH
     if query is not None:
-        assert made.split() == query.split()[: len(made.split())]
+        assert first_query.split() == query.split()[: len(first_query.split())]
 
 
 # Reports and summaries -------------------------------------------------------------------------------------------
@@ -234,14 +240,14 @@ def test_a_long_message_becomes_a_query_of_at_most_200_characters(message: str, 
     ],
 )
 def test_a_report_is_wanted_on_its_topic(message: str, topic: str):
-    understood = parse_question(message)
+    understood = parse_message(message)
 
     assert (understood.wants_report, understood.parts) == (True, (topic.rstrip("?"),))
 
 
 @pytest.mark.parametrize("message", ["Write a report", "viết báo cáo", "写一份报告"])
 def test_a_report_may_be_wanted_without_a_topic(message: str):
-    understood = parse_question(message)
+    understood = parse_message(message)
 
     assert (understood.wants_report, understood.parts) == (True, ())
 
@@ -255,7 +261,7 @@ def test_a_report_may_be_wanted_without_a_topic(message: str):
     ],
 )
 def test_a_summary_is_searched_for_and_known_to_be_beyond_quoting(message: str, topic: str):
-    understood = parse_question(message)
+    understood = parse_message(message)
 
     assert (understood.kind, understood.unsupported, understood.parts) == ("search", "summarise", (topic,))
 
@@ -275,7 +281,7 @@ def test_a_summary_is_searched_for_and_known_to_be_beyond_quoting(message: str, 
     ],
 )
 def test_addresses_are_taken_out_of_the_sentence_around_them(message: str, urls: tuple[str, ...]):
-    understood = parse_question(message)
+    understood = parse_message(message)
 
     assert (understood.kind, understood.urls) == ("search", urls)
 
@@ -345,7 +351,7 @@ def test_a_question_that_is_whole_by_itself_is_left_alone(message: str):
 @pytest.mark.parametrize(("locale", "most"), [("en", 0.01), ("vi", 0.01), ("zh", 0.02)])
 def test_hardly_any_question_of_fact_is_taken_for_a_follow_up(locale: Locale, most: float):
     subject = Subject("Who is the king of Spain?", ("Felipe",))
-    asked = xquad(locale)
-    leaning = [question for question in asked if queries(question, subject) != queries(question)]
+    questions = xquad(locale)
+    leaning = [question for question in questions if queries(question, subject) != queries(question)]
 
-    assert len(leaning) <= most * len(asked), leaning
+    assert len(leaning) <= most * len(questions), leaning

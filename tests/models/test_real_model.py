@@ -12,15 +12,15 @@ import pytest
 
 from footnote.cancel import CancelScope
 from footnote.models.base import Context, Endpoint, Model, Options
-from footnote.models.catalog import ApiType, build_model
 from footnote.models.profiles import Profile
+from footnote.models.stream import build_model
 from footnote.net.client import Net
 from footnote.protocol.messages import user_message
 from footnote.protocol.stream import Done, Failed, Start, StreamEvent, TextDelta, TextEnd, TextStart
 from models.llama_server import weights
 
 SERVER = Path(__file__).parent / "llama_server.py"
-SECONDS = 120  # for everything: a slow machine loads the weights in a few of them
+SECONDS = 120  # for everything: a slow machine needs some of them to load the weights
 QUESTION = Context("You are a helpful assistant.", (user_message("Count from one to twenty in words."),))
 
 pytestmark = [
@@ -34,7 +34,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """The address of the server; it ends with its standard input."""
+    """The URL of the server, which ends when its stdin is closed."""
     with subprocess.Popen(
         [sys.executable, str(SERVER)],
         stdin=subprocess.PIPE,
@@ -57,7 +57,7 @@ def server() -> Iterator[str]:
 
 @pytest.fixture(params=["anthropic", "openai"])
 async def model(request: pytest.FixtureRequest, server: str) -> AsyncIterator[Model]:
-    api: ApiType = request.param
+    api: str = request.param
     base_url = server if api == "anthropic" else f"{server}/v1"
     async with Net() as net:
         yield build_model(api, Endpoint("llama", base_url), "smollm2", Profile(), net=net)
@@ -111,7 +111,7 @@ async def test_cancelling_frees_the_servers_slot_and_keeps_what_was_said(model: 
 
 
 async def slots(net: Net, server: str) -> list[bool]:
-    """Which of the server's slots are at work."""
+    """The slots of the server that are busy."""
     return [slot["is_processing"] for slot in await net.get_json(f"{server}/slots", timeout=60)]
 
 

@@ -1,4 +1,4 @@
-"""What providers say when they refuse images, all of them or one, and what only has the word in it."""
+"""Error messages that refuse all images or one of them, and messages that only mention images."""
 
 import itertools
 import json
@@ -7,6 +7,7 @@ import pytest
 
 from footnote.models.base import Endpoint
 from footnote.models.errors import from_event, from_status, refuses_every_image, refuses_images, unreachable
+from footnote.net import ConnectionFailed
 
 CANNOT_SEE = [
     "Invalid content type. image_url is only supported by certain models.",  # OpenAI
@@ -60,30 +61,30 @@ SOMETHING_ELSE = [
 ENDPOINT = Endpoint("vision", "http://localhost")
 
 
-def error_body(said: str) -> bytes:
-    return json.dumps({"error": {"message": said}}).encode()
+def error_body(message: str) -> bytes:
+    return json.dumps({"error": {"message": message}}).encode()
 
 
 def test_a_model_that_cannot_see_is_recognised_in_every_providers_words(subtests: pytest.Subtests):
-    for said, status in itertools.product(CANNOT_SEE, [400, 404, 422, 500]):
-        with subtests.test(said=said, status=status):
-            failure = from_status(ENDPOINT, status, error_body(said))
+    for message, status in itertools.product(CANNOT_SEE, [400, 404, 422, 500]):
+        with subtests.test(said=message, status=status):
+            failure = from_status(ENDPOINT, status, error_body(message))
 
             assert refuses_images(failure)
             assert refuses_every_image(failure)
 
 
-@pytest.mark.parametrize("said", ONE_IMAGE)
-def test_a_picture_that_is_refused_says_nothing_of_others(said: str):
-    failure = from_status(ENDPOINT, 400, error_body(said))
+@pytest.mark.parametrize("message", ONE_IMAGE)
+def test_a_picture_that_is_refused_says_nothing_of_others(message: str):
+    failure = from_status(ENDPOINT, 400, error_body(message))
 
     assert refuses_images(failure)
     assert not refuses_every_image(failure)
 
 
-@pytest.mark.parametrize("said", SOMETHING_ELSE)
-def test_a_mistake_that_only_has_the_word_in_it_is_not_taken_for_it(said: str):
-    failure = from_status(ENDPOINT, 400, error_body(said))
+@pytest.mark.parametrize("message", SOMETHING_ELSE)
+def test_a_mistake_that_only_has_the_word_in_it_is_not_taken_for_it(message: str):
+    failure = from_status(ENDPOINT, 400, error_body(message))
 
     assert not refuses_images(failure)
     assert not refuses_every_image(failure)
@@ -99,4 +100,4 @@ def test_it_is_recognised_inside_a_stream_too():
 
 
 def test_a_server_that_is_not_there_refuses_no_images():
-    assert not refuses_images(unreachable(ENDPOINT, "cannot connect to host vision.example", retryable=True))
+    assert not refuses_images(unreachable(ENDPOINT, ConnectionFailed("cannot connect to host vision.example")))

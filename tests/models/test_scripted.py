@@ -1,4 +1,4 @@
-"""The double that ships: what tests of the product, and of plugins, rely on."""
+"""The scripted model of the package, which tests of the product and of plugins rely on."""
 
 from footnote.cancel import CancelScope
 from footnote.models.base import Context, Options

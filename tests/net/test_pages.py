@@ -1,4 +1,4 @@
-"""Pages that a model or another page named: one honest request each, and a failure that says what it was."""
+"""Pages named by a model or by other pages: one request each, and a failure with its cause."""
 
 import asyncio
 import gzip
@@ -10,11 +10,11 @@ import pytest
 
 from footnote.net.client import ConnectionFailed, Net
 from footnote.net.connector import resolve_host
-from web import Reply, Web, hanging_reply, redirect
+from web import PageReply, Web, hanging_reply, redirect
 
 
 async def test_a_page_is_asked_for_under_our_own_name_and_without_cookies():
-    async with Web({"/": Reply(headers={"Set-Cookie": "id=1"})}) as web, Net() as net:
+    async with Web({"/": PageReply(headers={"Set-Cookie": "id=1"})}) as web, Net() as net:
         for _ in range(2):
             (await net.open_page(web.url("/"), headers={"Accept": "text/html"}, private_hosts=[web.host])).close()
     assert [request.headers for request in web.requests] == [
@@ -29,7 +29,7 @@ async def test_a_page_is_asked_for_under_our_own_name_and_without_cookies():
 
 async def test_a_body_is_handed_over_as_it_was_sent():
     body = gzip.compress(b"squeezed")
-    async with Web({"/": Reply(headers={"Content-Encoding": "gzip"}, body=body)}) as web, Net() as net:
+    async with Web({"/": PageReply(headers={"Content-Encoding": "gzip"}, body=body)}) as web, Net() as net:
         response = await net.open_page(web.url("/"), private_hosts=[web.host])
         assert await response.read_all(1000) == body
         response.close()
@@ -43,7 +43,7 @@ async def test_a_redirect_is_handed_over_and_not_followed():
 
 
 async def test_a_header_of_many_kilobytes_is_no_reason_to_fail():
-    async with Web({"/": Reply(headers={"Content-Security-Policy": "x" * 40_000})}) as web, Net() as net:
+    async with Web({"/": PageReply(headers={"Content-Security-Policy": "x" * 40_000})}) as web, Net() as net:
         response = await net.open_page(web.url("/"), private_hosts=[web.host])
         response.close()
     assert len(response.headers["content-security-policy"]) == 40_000
@@ -80,9 +80,9 @@ async def test_a_host_that_speaks_no_tls_is_told_apart():
 
 
 async def test_a_port_that_nobody_listens_on_is_told_apart():
-    with socket.socket() as taken:  # so that nobody else begins to listen there
-        taken.bind(("127.0.0.1", 0))
-        closed = f"127.0.0.1:{taken.getsockname()[1]}"
+    with socket.socket() as occupied:  # keeps the port occupied without listening on it
+        occupied.bind(("127.0.0.1", 0))
+        closed = f"127.0.0.1:{occupied.getsockname()[1]}"
         async with Net() as net:
             with pytest.raises(ConnectionFailed, match="refused") as failure:
                 await net.open_page(f"http://{closed}/", private_hosts=[closed])

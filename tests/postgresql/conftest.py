@@ -1,4 +1,4 @@
-"""A real server for what only PostgreSQL has: commits in doubt, deadlocks, two versions beside each other."""
+"""A real server for what only PostgreSQL has: commits in doubt, deadlocks, two versions of a schema at once."""
 
 import itertools
 from collections.abc import AsyncIterator, Iterator
@@ -17,13 +17,12 @@ _numbers = itertools.count()
 @pytest.fixture(scope="package")
 def postgres() -> Iterator[Postgres]:
     with running_service(Postgres) as server:
-        assert isinstance(server, Postgres)
         yield server
 
 
 @pytest.fixture
 async def url(postgres: Postgres) -> str:
-    """Of an empty database."""
+    """The URL of an empty database."""
     name = f"empty_{next(_numbers)}"
     connection = await asyncpg.connect(postgres.url())
     await connection.execute(f"CREATE DATABASE {name}")
@@ -39,6 +38,6 @@ async def database(url: str, tmp_path: Path) -> AsyncIterator[Database]:
 
 @pytest.fixture
 async def other(url: str, tmp_path: Path) -> AsyncIterator[Database]:
-    """The same one, as another replica has it open."""
+    """A second connection pool for the same database, as another replica has it."""
     async with Database.open(url, tmp_path) as opened:
         yield opened

@@ -1,4 +1,4 @@
-"""A transaction happens once, whatever becomes of the connection."""
+"""A transaction is executed once, whatever happens to the connection."""
 
 import asyncio
 from pathlib import Path
@@ -9,12 +9,12 @@ from footnote.db.engine import Database
 from footnote.db.errors import DatabaseAway, DatabaseClosed, DatabaseFailed
 from footnote.db.postgresql.driver import PostgresDriver
 from footnote.db.script import Steps, script, sql
-from postgresql.cutting import CuttingProxy, When
+from postgresql.cutting_proxy import CuttingProxy, When
 
 
 @script
 def increment(name: str) -> Steps[int]:
-    """How often it was counted with this."""
+    """How often the counter was incremented with this key."""
     rows = yield sql(
         """
         INSERT INTO secret (name, value) VALUES (?, ?)
@@ -61,16 +61,16 @@ async def test_a_server_that_is_not_there_is_said_without_the_password() -> None
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda url: url.replace("://footnote:", "://footnote:wrong"), "refuses the user or the password"),
         (lambda url: url.replace("://footnote:", "://nobody_here:"), "refuses the user or the password"),
         (lambda url: url.rpartition("/")[0] + "/no_such", "no such database"),
     ],
 )
-async def test_what_an_operator_gets_wrong_is_said_at_once(url: str, change, said: str) -> None:
+async def test_what_an_operator_gets_wrong_is_said_at_once(url: str, change, message: str) -> None:
     driver = PostgresDriver(change(url))
-    with pytest.raises(DatabaseClosed, match=said):
+    with pytest.raises(DatabaseClosed, match=message):
         await driver.read(length("a"))
 
 

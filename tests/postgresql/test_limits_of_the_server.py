@@ -1,4 +1,4 @@
-"""What PostgreSQL does not take, and SQLite does: nobody notices, or it is said."""
+"""What PostgreSQL refuses and SQLite accepts is handled or reported."""
 
 import secrets
 from pathlib import Path
@@ -13,7 +13,7 @@ from footnote.db.errors import DatabaseRefused
 from footnote.db.script import Steps, script, sql
 from footnote.library import Library
 from footnote.text.search_terms import terms_of
-from library.pages import page
+from library.samples import page
 from postgresql.test_commits import increment
 from postgresql.test_together import _add_users, new_run, question
 
@@ -70,11 +70,11 @@ async def test_a_text_with_more_terms_than_an_index_takes_is_found(url: str, tmp
         session = await app.sessions.create("local", "researcher", title="A long one")
         words = " ".join(f"word{number}x{number * 7}" for number in range(90_000))
         await app._database.write(sessions.index_part(session.id, "title", terms_of(words)))
-        assert await _found(app, "word89998x629986 word89999x629993") == [session.id]
-        assert await _found(app, "word89999x629993 word89998x629986") == []
+        assert await _find(app, "word89998x629986 word89999x629993") == [session.id]
+        assert await _find(app, "word89999x629993 word89998x629986") == []
 
 
-async def _found(app: App, text: str) -> list[str]:
+async def _find(app: App, text: str) -> list[str]:
     phrase = sessions.Phrase(tuple(terms_of(text).split()), is_prefix=False)
     found, _ = await app._database.read(sessions.list_sessions("local", [phrase], None, 10))
     return [row.id for row in found]

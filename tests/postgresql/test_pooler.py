@@ -1,4 +1,4 @@
-"""A pooler between the replicas and PostgreSQL: what it needs is said, and then nobody notices it."""
+"""A pooler between replicas and PostgreSQL: its requirements are checked, and everything works through it."""
 
 import asyncio
 import shutil
@@ -28,9 +28,9 @@ pytestmark = [
 ]
 
 
-class Bouncer(Service):
+class PgBouncer(Service):
     name = "PgBouncer"
-    ends_at = signal.SIGINT
+    stop_signal = signal.SIGINT
 
     def __init__(self, folder: Path, database: str, *settings: str) -> None:
         super().__init__(folder)
@@ -71,8 +71,8 @@ class Bouncer(Service):
 
 @contextmanager
 def pooled(postgres: Postgres, url: str, *settings: str) -> Iterator[str]:
-    """The address of a pooler before the database."""
-    bouncer = Bouncer(postgres.folder.parent / f"pooler-{free_ports(1)[0]}", url, *settings)
+    """The URL of a pooler for the database."""
+    bouncer = PgBouncer(postgres.folder.parent / f"pooler-{free_ports(1)[0]}", url, *settings)
     bouncer.start()
     try:
         yield bouncer.url
@@ -103,6 +103,8 @@ async def test_replicas_meet_behind_a_pooler(postgres: Postgres, url: str, tmp_p
             listener = there.listen("run:a")
             assert await listener.wait_ready(SECONDS)
             here.publish("run:a", b"a word")
-            heard = await listener.next(SECONDS) or await listener.next(SECONDS)  # the first may tell of a beginning
-            assert heard == b"a word"
+            message = await listener.next(SECONDS) or await listener.next(
+                SECONDS
+            )  # the first message may be the hint that some were missed
+            assert message == b"a word"
             listener.close()

@@ -1,4 +1,4 @@
-"""Replicas with homes of their own have one token between them."""
+"""Replicas with separate home folders share one token."""
 
 import asyncio
 from pathlib import Path
@@ -7,7 +7,7 @@ from footnote.app import App
 
 
 async def _open_token(home: Path, url: str, **environ: str) -> str:
-    """The token in the home folder after a start, which opens that replica."""
+    """The token in the home folder after a start, which the replica accepts."""
     async with App.open(home=home, environ={"FOOTNOTE_DATABASE_URL": url, **environ}) as app:
         await app.share_token()
         token = environ.get("FOOTNOTE_TOKEN") or (home / "token").read_text().strip()

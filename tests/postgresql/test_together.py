@@ -1,11 +1,13 @@
-"""Several replicas at the same rows: what SQLite's one writer gives by itself."""
+"""Several replicas on the same rows: what SQLite guarantees by its single writer."""
 
 import asyncio
+
+from msgspec.structs import replace
 
 from footnote.db import blobs, leases, runs
 from footnote.db.engine import Database
 from footnote.db.script import Steps, lock, script, sql
-from sessions.stored import add_user
+from sessions.turn_writer import add_user
 
 
 @script
@@ -44,27 +46,27 @@ async def _add_users(database: Database, sessions: int) -> None:
 
 async def test_a_limit_holds_over_replicas(database: Database, other: Database) -> None:
     await _add_users(database, 12)
-    begun = await asyncio.gather(
+    results = await asyncio.gather(
         *(
             replica.write(runs.create_run(new_run(number, f"session_{number}"), question(number), max_active=5))
             for number, replica in enumerate([database, other] * 6)
         ),
         return_exceptions=True,
     )
-    assert [type(one).__name__ for one in begun].count("NoneType") == 5
-    assert [type(one).__name__ for one in begun].count("LimitReached") == 7
+    assert [type(one).__name__ for one in results].count("NoneType") == 5
+    assert [type(one).__name__ for one in results].count("LimitReached") == 7
 
 
 async def test_a_session_has_one_run_over_replicas(database: Database, other: Database) -> None:
     await _add_users(database, 1)
-    begun = await asyncio.gather(
+    results = await asyncio.gather(
         *(
             replica.write(runs.create_run(new_run(number, "session_0"), question(number), max_active=100))
             for number, replica in enumerate([database, other] * 4)
         ),
         return_exceptions=True,
     )
-    assert sorted(type(one).__name__ for one in begun) == ["NoneType"] + ["RunActive"] * 7
+    assert sorted(type(one).__name__ for one in results) == ["NoneType"] + ["RunActive"] * 7
 
 
 async def test_one_of_many_takes_an_orphan_over(database: Database, other: Database) -> None:
@@ -85,13 +87,13 @@ async def test_one_of_many_takes_an_orphan_over(database: Database, other: Datab
 async def test_an_owner_that_lives_keeps_its_runs(database: Database, other: Database) -> None:
     await _add_users(database, 1)
     await database.write(runs.create_run(new_run(0, "session_0", "here"), question(0), max_active=1))
-    # Whatever the clock of the one who asks says: the time is the database's.
+    # The time of the database counts, whatever the clock of the replica says.
     assert await other.write(leases.claim("there", [], 100, 1e12)) == []
     assert await database.write(leases.heartbeat("here", 100, 0)) == [("run_0", 0, False)]
 
 
 async def test_who_was_taken_over_from_writes_nothing_more(database: Database, other: Database) -> None:
-    """However close together: either what was written is there before the run changes hands, or it is refused."""
+    """However close together: a row is written before the run changes hands, or it is refused."""
     await _add_users(database, 30)
     for number in range(30):
         await database.write(
@@ -107,12 +109,12 @@ async def test_who_was_taken_over_from_writes_nothing_more(database: Database, o
         return True
 
     @script
-    def taken() -> Steps[set[str]]:
+    def take_over() -> Steps[set[str]]:
         yield from leases.claim("next", [], 100, 0)
         rows = yield sql("SELECT run.id FROM run JOIN run_events ON run_events.run = run.number")
         return {run_id for (run_id,) in rows}
 
-    *written, found = await asyncio.gather(*map(write, range(30)), other.write(taken()))
+    *written, found = await asyncio.gather(*map(write, range(30)), other.write(take_over()))
     assert found == {f"run_{number}" for number, was in enumerate(written) if was}
 
 
@@ -125,15 +127,15 @@ def _file(session_id: str, file_id: str) -> Steps[None]:
 
 
 async def test_a_content_that_comes_while_it_goes(database: Database, other: Database) -> None:
-    """One replica needs it for a rendition while another deletes the last need."""
+    """One replica needs the blob for a rendition while another deletes its last reference."""
     await _add_users(database, 1)
     await database.write(_file("session_0", "file_0"))
-    kept = blobs.StoredBlob("hash", 1, content=b"x")
+    blob = blobs.StoredBlob("hash", 1, content=b"x")
     for round_ in range(20):
-        await database.write(blobs.store_rendition("session_0", "file_0", "first", kept, b"[]", 1.0))
+        await database.write(blobs.store_rendition("session_0", "file_0", "first", blob, b"[]", 1.0))
         await asyncio.gather(
             database.write(blobs.delete_renditions(2.0)),
-            other.write(blobs.store_rendition("session_0", "file_0", "second", kept, b"[]", 3.0 + round_)),
+            other.write(blobs.store_rendition("session_0", "file_0", "second", blob, b"[]", 3.0 + round_)),
         )
         assert await database.read(blobs.blob_location("hash")) is not None
 
@@ -144,10 +146,26 @@ async def test_two_that_wait_for_each_other_both_get_through(database: Database,
     @script
     def both(first: str, second: str) -> Steps[None]:
         yield lock("test", first)
-        # Both have their first lock before either asks for its second one, the first time.
+        # In the first round both hold their first lock before either requests its second one.
         yield sql("SELECT pg_sleep(0.3)")
         yield lock("test", second)
         order.append(first)
 
     await asyncio.gather(database.write(both("a", "b")), other.write(both("b", "a")))
     assert sorted(order) == ["a", "b"]
+
+
+async def test_a_client_id_is_one_run_over_replicas(database: Database, other: Database) -> None:
+    await _add_users(database, 1)
+    results = await asyncio.gather(
+        *(
+            replica.write(
+                runs.create_run(
+                    replace(new_run(number, "session_0"), client_id="first"), question(number), max_active=100
+                )
+            )
+            for number, replica in enumerate([database, other] * 4)
+        )
+    )
+    created = results.index(None)
+    assert [one.id for one in results if one is not None] == [f"run_{created}"] * 7

@@ -1,4 +1,4 @@
-"""How many runs are carried on at a time is counted over all replicas."""
+"""Runs are limited over all replicas together."""
 
 import asyncio
 
@@ -20,7 +20,7 @@ async def test_the_oldest_go_first_and_no_more_than_there_may_be(database: Datab
         await database.write(runs.create_run(new_run(number, f"session_{number}"), question(number), max_active=100))
     leases = [runs.Lease(f"run_{number}", 0) for number in range(6)]
 
-    async def asked() -> list[bool]:
+    async def acquire_slots() -> list[bool]:
         replicas = (database, other) * 3
         return list(
             await asyncio.gather(
@@ -28,8 +28,8 @@ async def test_the_oldest_go_first_and_no_more_than_there_may_be(database: Datab
             )
         )
 
-    assert await asked() == [True, True, False, False, False, False]
-    assert await asked() == [True, True, False, False, False, False], "who has a turn keeps it"
+    assert await acquire_slots() == [True, True, False, False, False, False]
+    assert await acquire_slots() == [True, True, False, False, False, False], "who has a turn keeps it"
     await database.write(runs.finish_run(leases[0], "done", b"{}", 1.0))
     assert await other.write(runs.acquire_slot(leases[5], 2)) is False
     assert await other.write(runs.acquire_slot(leases[2], 2)) is True

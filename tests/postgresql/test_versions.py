@@ -1,4 +1,4 @@
-"""Replicas of two versions at the same tables, while they are upgraded one by one."""
+"""Replicas of two versions on the same tables, during a rolling upgrade."""
 
 import asyncio
 from pathlib import Path
@@ -8,14 +8,14 @@ import pytest
 
 from footnote.db.engine import Database
 from footnote.db.errors import DatabaseForeign
-from footnote.db.migrations import load_migrations
+from footnote.db.schema import load_migrations
 from postgresql.test_commits import increment, length
 
 NEWEST = len(load_migrations("postgresql"))
 
 
 async def _newer(url: str, works_with: int) -> None:
-    """What a newer version does when it starts: it adds, and takes nothing away."""
+    """A newer version adds to the schema when it starts, and removes nothing."""
     connection = await asyncpg.connect(url)
     await connection.execute("ALTER TABLE secret ADD COLUMN since TIMESTAMPTZ DEFAULT now()")
     await connection.execute("INSERT INTO footnote_format VALUES ($1, $2)", NEWEST + 1, works_with)
@@ -42,7 +42,7 @@ async def test_an_old_one_goes_on_while_a_newer_one_comes(url: str, tmp_path: Pa
         await _newer(url, works_with=NEWEST)
         assert sorted(await going) == list(range(2, 32))
         assert await old.read(length("a")) == 31
-    # And when it is started again before its own upgrade.
+    # An older replica that is restarted before its own upgrade.
     async with Database.open(url, tmp_path) as again:
         assert await again.write(increment("a")) == 32
 
@@ -67,5 +67,5 @@ async def test_tables_of_another_program_are_left_alone(url: str, tmp_path: Path
 
 
 def test_every_step_says_beside_whom_it_works() -> None:
-    """A step without that line would stop every replica that has not been upgraded yet."""
+    """A migration without that line would stop every replica that was not upgraded yet."""
     assert [step.number for step in load_migrations("postgresql") if step.works_with is None] == []

@@ -1,1 +1,1 @@
-"""The words of the product: schemas, the SSE decoder, the tree of errors."""
+"""Values of the protocol: schemas, the SSE decoder, and the tree of errors."""

@@ -1,4 +1,4 @@
-"""The values read and write the JSON that clients rely on, field for field."""
+"""The values read and write the JSON of the documented contract, field for field."""
 
 import json
 from typing import Any
@@ -97,8 +97,8 @@ def test_json_of_the_contract_is_read_and_written_again_unchanged(value: Any, ki
 def test_the_five_fields_of_a_source_are_always_there():
     source = {"url": "https://x", "title": "T", "snippet": "s", "domain": "x", "favicon": None}
     group = msgspec.json.decode(json.dumps({"query": "q", "sources": [source]}), type=SourceGroup)
-    written = json.loads(msgspec.json.encode(group))["sources"][0]
-    assert {name: written[name] for name in source} == source
+    encoded = json.loads(msgspec.json.encode(group))["sources"][0]
+    assert {name: encoded[name] for name in source} == source
 
 
 @pytest.mark.parametrize("kind", [FileRecord, History, SearchResults, SourceGroup])

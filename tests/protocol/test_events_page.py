@@ -1,4 +1,4 @@
-"""docs/events.md is true: every event, block and delta with every field, and no other."""
+"""docs/events.md lists every event, block and delta with every field, and no other."""
 
 import re
 from pathlib import Path

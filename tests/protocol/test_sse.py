@@ -1,4 +1,4 @@
-"""The decoder gives the same payloads at any chunk boundary; the encoder writes what it reads."""
+"""The decoder gives the same payloads for any chunks; the encoder writes what the decoder reads."""
 
 from itertools import pairwise
 
@@ -21,16 +21,16 @@ def decode_chunks(*chunks: bytes) -> list[bytes]:
 
 @st.composite
 def streams(draw: st.DrawFn) -> tuple[bytes, list[bytes]]:
-    """A stream in a random style, and the payloads in it."""
+    """A stream in a random style, and its payloads."""
     end = draw(st.sampled_from(["\n", "\r\n"]))
     space = draw(st.sampled_from(["", " "]))
     text: list[str] = []
     payloads: list[bytes] = []
     for lines in draw(st.lists(PAYLOAD, max_size=5)):
         text += draw(st.sampled_from([[], [": note"], [": note", ""], ["event: delta"], ["id: 7", "retry: 10"]]))
-        said = [line if space or not line.startswith(" ") else "x" + line for line in lines]
-        text += [f"data:{space}{line}" for line in said] + [""]
-        payloads.append("\n".join(said).encode())
+        sent = [line if space or not line.startswith(" ") else "x" + line for line in lines]
+        text += [f"data:{space}{line}" for line in sent] + [""]
+        payloads.append("\n".join(sent).encode())
     return (end.join([*text, ""])).encode(), payloads
 
 
@@ -88,12 +88,12 @@ def test_a_decoder_that_was_flushed_begins_anew():
 def test_a_frame_of_ours_has_its_number_its_name_and_one_line_of_json():
     event = BlockDelta(4, TextGrowth("a\nb\u2028c\u2029d\x85e ậ 氧"))
 
-    written = frame(17, event)
+    encoded = frame(17, event)
 
-    assert written.startswith(b"id: 17\nevent: content_block_delta\ndata: {")
-    assert written.endswith(b"}\n\n")
-    assert written.count(b"\n") == len(written.decode().splitlines()) == 4
-    assert decode_chunks(written) == [encode(event)]
+    assert encoded.startswith(b"id: 17\nevent: content_block_delta\ndata: {")
+    assert encoded.endswith(b"}\n\n")
+    assert encoded.count(b"\n") == len(encoded.decode().splitlines()) == 4
+    assert decode_chunks(encoded) == [encode(event)]
     assert msgspec.json.decode(encode(event), type=BlockDelta) == event
 
 

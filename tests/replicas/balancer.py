@@ -1,10 +1,10 @@
-"""A plain TCP balancer on loopback. It knows nothing of HTTP, and asks nobody how he is.
+"""A TCP balancer on loopback, without knowledge of HTTP and without health checks.
 
 async with Balancer(8001, 8002) as balancer:
     balancer.url
 
-Connections go to the backends in turn; one that refuses is passed over. `python -m replicas.balancer PORT PORT` runs
-one in a process of its own and prints its port.
+Connections go to the backends in turn; one that refuses is skipped. `python -m replicas.balancer PORT PORT` runs
+a balancer in a process of its own and prints its port.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Self
 
-from replicas.pipes import Pipe
+from replicas.pipe import Pipe
 
 
 @dataclass(eq=False)
@@ -20,12 +20,12 @@ class Backend:
     port: int
     pipes: set[Pipe] = field(default_factory=set[Pipe])
     connection_count: int = 0
-    """How many connections it was given."""
+    """How many connections the backend was given."""
     is_drained: bool = False
-    """It is given no new ones."""
+    """The backend gets no new connections."""
 
     def drop(self) -> None:
-        """Resets all connections with it."""
+        """Resets all connections to the backend."""
         for pipe in list(self.pipes):
             pipe.reset()
 

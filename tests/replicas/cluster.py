@@ -1,11 +1,11 @@
-"""Replicas behind a balancer, on one ground, and everything that can be done to them.
+"""Replicas behind a balancer on shared services, with control over each process and connection.
 
-async with open_cluster(folder, ground, upstream) as cluster:
+async with open_cluster(folder, shared_services, upstream) as cluster:
     async with cluster.client() as client:      # each request on whichever replica the balancer picks
         run_id = await client.start(await client.session())
     first, second = cluster.replicas
     await first.kill()
-    second.lines["database"].cut()
+    second.links["database"].cut()
 """
 
 import asyncio
@@ -18,17 +18,17 @@ from pathlib import Path
 import aiohttp
 
 from replicas.balancer import Backend, Balancer
-from replicas.faults import FaultyLink
-from replicas.ground import SharedServices
-from runs.serving import SECONDS, TOKEN, Client, Process
+from replicas.faulty_link import FaultyLink
+from replicas.shared_services import SharedServices
+from runs.server_process import SECONDS, TOKEN, RunClient, ServerProcess
 from upstream import Upstream
 
 TIMEOUT = 60.0
-"""How long anything that must come is waited for."""
+"""Timeout of everything that must happen."""
 
 
 class Replica:
-    """`footnote serve` with a home of its own; `lines` are its ways to the services."""
+    """`footnote serve` with a home folder of its own; `links` are its connections to the services."""
 
     def __init__(
         self, home: Path, upstream: Upstream, settings: dict[str, str], backend: Backend, links: dict[str, FaultyLink]
@@ -38,10 +38,10 @@ class Replica:
         self._home = home
         self._upstream = upstream
         self._settings = settings
-        self._process: Process | None = None
+        self._process: ServerProcess | None = None
 
     @property
-    def process(self) -> Process:
+    def process(self) -> ServerProcess:
         assert self._process is not None
         return self._process
 
@@ -51,21 +51,21 @@ class Replica:
 
     @property
     def stderr(self) -> str:
-        """What all of its starts wrote to stderr."""
+        """The stderr of all starts of the process."""
         return self.process.stderr
 
     async def start(self, **changed: str) -> None:
-        """Also again, after an end of whatever kind. `changed`: variables from now on."""
+        """Starts the process, also after it was stopped or killed. `changed`: settings from now on."""
         self._home.mkdir(exist_ok=True)
         self._settings |= changed
-        self._process = await Process.start(self._home, self._upstream, **self._settings)
+        self._process = await ServerProcess.start(self._home, self._upstream, **self._settings)
         self.backend.port = int(self.url.rpartition(":")[2])
 
     async def kill(self) -> None:
         await self.process.kill()
 
     async def stop(self) -> int:
-        """In good order; the exit code."""
+        """Stops gracefully, and returns the exit code."""
         self.resume()
         return await self.process.stop()
 
@@ -81,18 +81,18 @@ class Replica:
         return self._process is not None and self._process._process.returncode is None
 
     @asynccontextmanager
-    async def client(self) -> AsyncIterator[Client]:
+    async def client(self) -> AsyncIterator[RunClient]:
         async with _client(self.url) as client:
             yield client
 
     async def ready(self) -> None:
-        """Returns when it says that it can work."""
+        """Waits until `/readyz` reports that the replica can work."""
         await wait_until_ready(self.url)
 
 
 class Cluster:
-    def __init__(self, ground: SharedServices, balancer: Balancer, replicas: list[Replica]) -> None:
-        self.ground = ground
+    def __init__(self, shared_services: SharedServices, balancer: Balancer, replicas: list[Replica]) -> None:
+        self.shared_services = shared_services
         self.balancer = balancer
         self.replicas = replicas
 
@@ -101,8 +101,8 @@ class Cluster:
         return self.balancer.url
 
     @asynccontextmanager
-    async def client(self) -> AsyncIterator[Client]:
-        """Each request goes over a connection of its own, so that the balancer picks a replica for each."""
+    async def client(self) -> AsyncIterator[RunClient]:
+        """Each request has a connection of its own, so that the balancer picks a replica for each."""
         async with _client(self.url) as client:
             yield client
 
@@ -111,54 +111,54 @@ class Cluster:
 
 
 @asynccontextmanager
-async def _client(url: str) -> AsyncIterator[Client]:
+async def _client(url: str) -> AsyncIterator[RunClient]:
     headers = {"authorization": f"Bearer {TOKEN}"}
     connector = aiohttp.TCPConnector(limit=0, force_close=True)
     async with aiohttp.ClientSession(
         url, headers=headers, timeout=aiohttp.ClientTimeout(SECONDS), connector=connector
     ) as http:
-        yield Client(http)
+        yield RunClient(http)
 
 
 async def wait_until_ready(url: str) -> None:
-    answered = "nothing"
+    last_response = "nothing"
     timeout = aiohttp.ClientTimeout(10)
     try:
         async with asyncio.timeout(TIMEOUT), aiohttp.ClientSession(timeout=timeout) as http:
             while True:
                 try:
-                    async with http.get(f"{url}/readyz") as answer:
-                        if answer.status == 200:
+                    async with http.get(f"{url}/readyz") as response:
+                        if response.status == 200:
                             return
-                        answered = await answer.text()
+                        last_response = await response.text()
                 except (aiohttp.ClientError, TimeoutError) as error:
-                    answered = repr(error)
+                    last_response = repr(error)
                 await asyncio.sleep(0.1)
     except TimeoutError:
-        raise AssertionError(f"{url} did not get ready, and last said {answered}") from None
+        raise AssertionError(f"{url} did not get ready, and last said {last_response}") from None
 
 
 @asynccontextmanager
 async def open_cluster(
-    folder: Path, ground: SharedServices, upstream: Upstream, *, count: int = 2, **settings: str
+    folder: Path, shared_services: SharedServices, upstream: Upstream, *, count: int = 2, **settings: str
 ) -> AsyncIterator[Cluster]:
-    """Ready. `settings` are variables that all replicas get."""
+    """Yields when all replicas are ready. `settings` apply to all replicas."""
     async with AsyncExitStack() as stack:
         balancer = await stack.enter_async_context(Balancer(*([1] * count)))
         replicas: list[Replica] = []
         for number, backend in enumerate(balancer.backends, 1):
-            lines = {
+            links = {
                 name: await stack.enter_async_context(FaultyLink(service.port))
-                for name, service in ground.services.items()
+                for name, service in shared_services.services.items()
             }
-            found = ground.settings({name: line.port for name, line in lines.items()})
-            replica = Replica(folder / f"replica{number}", upstream, {**found, **settings}, backend, lines)
+            found = shared_services.settings({name: link.port for name, link in links.items()})
+            replica = Replica(folder / f"replica{number}", upstream, {**found, **settings}, backend, links)
             stack.push_async_callback(_stop_replica, replica)
             replicas.append(replica)
-        # One after the other, as a careful operator does: the first makes the tables.
+        # One after the other, as operators are told to do, because the first one creates the tables.
         for replica in replicas:
             await replica.start()
-        cluster = Cluster(ground, balancer, replicas)
+        cluster = Cluster(shared_services, balancer, replicas)
         await cluster.ready()
         yield cluster
 

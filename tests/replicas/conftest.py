@@ -7,17 +7,17 @@ import pytest_asyncio
 from services import Services, missing
 
 from replicas.cluster import Cluster, open_cluster
-from replicas.ground import SharedServices, on_services, single_machine
-from replicas.trouble import ALL
-from replicas.work import ScriptedWork, open_work
+from replicas.fault_injection import ALL
+from replicas.scripted_work import ScriptedWork, open_work
+from replicas.shared_services import SharedServices, on_services, single_machine
 from upstream import Upstream
 
 
 @pytest.fixture(scope="session")
 def services() -> Iterator[Services]:
-    """Of these tests alone: they break them."""
-    if lacking := missing():
-        pytest.skip(" ".join(lacking))
+    """Services for these tests alone, which break them."""
+    if unavailable := missing():
+        pytest.skip(" ".join(unavailable))
     with Services() as running:
         yield running
 
@@ -41,10 +41,10 @@ async def shared_work(
 async def shared_cluster(
     tmp_path_factory: pytest.TempPathFactory, services: Services, shared_upstream: Upstream, shared_work: ScriptedWork
 ) -> AsyncIterator[Cluster]:
-    """One for all tests of a module: each leaves it as it was."""
-    ground = await on_services(services, f"replicas-{uuid.uuid4().hex[:12]}")
+    """One cluster for all tests of a module; each test must leave it healthy."""
+    shared_services = await on_services(services, f"replicas-{uuid.uuid4().hex[:12]}")
     folder = tmp_path_factory.mktemp("cluster")
-    async with open_cluster(folder, ground, shared_upstream, **shared_work.settings) as cluster:
+    async with open_cluster(folder, shared_services, shared_upstream, **shared_work.settings) as cluster:
         yield cluster
 
 
@@ -54,12 +54,12 @@ async def work(tmp_path: Path, upstream: Upstream) -> AsyncIterator[ScriptedWork
         yield work
 
 
-GROUNDS = ["services", "one machine"]
+CONFIGURATIONS = ["services", "one machine"]
 
 
-@pytest.fixture(params=GROUNDS if ALL else GROUNDS[: 1 if not missing() else 2])
-async def ground(request: pytest.FixtureRequest, tmp_path: Path) -> SharedServices:
-    """Services; on one machine alone, with a file and a folder, where there are none, or where all is to be tested."""
+@pytest.fixture(params=CONFIGURATIONS if ALL else CONFIGURATIONS[: 1 if not missing() else 2])
+async def shared_services(request: pytest.FixtureRequest, tmp_path: Path) -> SharedServices:
+    """Services; a file and a folder instead where there are no services, and in addition where everything is tested."""
     if request.param == "one machine":
         return single_machine(tmp_path)
     return await on_services(request.getfixturevalue("services"), f"replicas-{uuid.uuid4().hex[:12]}")
@@ -67,7 +67,7 @@ async def ground(request: pytest.FixtureRequest, tmp_path: Path) -> SharedServic
 
 @pytest.fixture
 async def cluster(
-    tmp_path: Path, ground: SharedServices, upstream: Upstream, work: ScriptedWork
+    tmp_path: Path, shared_services: SharedServices, upstream: Upstream, work: ScriptedWork
 ) -> AsyncIterator[Cluster]:
-    async with open_cluster(tmp_path, ground, upstream, **work.settings) as cluster:
+    async with open_cluster(tmp_path, shared_services, upstream, **work.settings) as cluster:
         yield cluster

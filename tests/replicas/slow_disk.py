@@ -1,4 +1,4 @@
-"""A disk that takes its time, for any program: strace holds up the calls that write."""
+"""Slows down the disk for a process: strace delays its writing system calls."""
 
 import asyncio
 import shutil
@@ -15,7 +15,7 @@ ATTACH_SECONDS = 60
 
 @asynccontextmanager
 async def slow_disk(pids: Sequence[int], *, seconds: float, calls: str = CALLS) -> AsyncIterator[None]:
-    """Each of these calls of these processes, and of what they start, takes so much longer."""
+    """Delays each of these calls by so many seconds, in these processes and their children."""
     program = shutil.which("strace")
     if program is None:
         pytest.skip("a slow disk needs strace, which is not installed")
@@ -34,13 +34,13 @@ async def slow_disk(pids: Sequence[int], *, seconds: float, calls: str = CALLS) 
 
 
 def process_tree(pid: int) -> list[int]:
-    """A process with its children."""
+    """The process and its children."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [pid, *map(int, children)]
 
 
 async def _is_attached(process: asyncio.subprocess.Process, pids: Sequence[int]) -> bool:
-    """Whether every process has its tracer. False: strace gave up."""
+    """Whether strace is attached to every process. False: strace ended."""
     async with asyncio.timeout(ATTACH_SECONDS):
         while process.returncode is None:
             if all(_tracer(pid) for pid in pids):

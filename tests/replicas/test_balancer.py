@@ -1,4 +1,4 @@
-"""The tools of these tests are things that can be wrong too."""
+"""Tests of the tools of these tests."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 import pytest
 
 from replicas.balancer import Balancer
-from replicas.faults import FaultyLink
+from replicas.faulty_link import FaultyLink
 
 
 @asynccontextmanager
 async def _echo(name: bytes) -> AsyncIterator[int]:
-    """A server that says its name, and then what it is told; its port."""
+    """A server that sends its name and then echoes; returns its port."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(name)

@@ -1,4 +1,4 @@
-"""Suites that were written for one server, through the balancer of two."""
+"""Suites written for one server, run through a balancer on two."""
 
 from functools import partial
 from pathlib import Path
@@ -9,8 +9,8 @@ import runs.test_following
 import runs.test_transcripts
 import runs.transcripts
 import server.test_access_matrix
-from replicas.ground import SharedServices
-from replicas.neighbour import open_two_replicas
+from replicas.second_replica import open_two_replicas
+from replicas.shared_services import SharedServices
 from runs.transcripts import TRANSCRIPTS
 from upstream import Upstream
 
@@ -18,10 +18,10 @@ pytestmark = [pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)
-def _two_of_each(monkeypatch: pytest.MonkeyPatch, ground: SharedServices) -> None:
-    """The house that these modules open."""
+def _two_of_each(monkeypatch: pytest.MonkeyPatch, shared_services: SharedServices) -> None:
+    """The server that these modules open, behind a balancer of two."""
     for module in (server.test_access_matrix, runs.transcripts, runs.test_following):
-        monkeypatch.setattr(module, "open_house", partial(open_two_replicas, ground))
+        monkeypatch.setattr(module, "open_server", partial(open_two_replicas, shared_services))
 
 
 async def test_each_route_answers_each_of_them_as_it_should_on_either_replica(tmp_path: Path, upstream: Upstream):

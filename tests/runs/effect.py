@@ -1,10 +1,10 @@
-"""A tool of a third party whose effect can be counted: each time that it is carried out, a line in a file."""
+"""A plugin tool whose effect can be counted: each execution appends a line to a file."""
 
 EFFECT = """
     import asyncio
     import os
     from msgspec import Struct
-    from footnote.protocol.tools import said
+    from footnote.protocol.tools import text_result
     from footnote.tools.define import tool
 
     class Effect(Struct):
@@ -15,6 +15,6 @@ EFFECT = """
         "Does something that shows."
         with open(os.environ["EFFECTS"], "a") as file:
             file.write(params.name + "\\n")
-        await asyncio.sleep(0.3)  # whoever is killed here has done it, and nobody knows
-        return said("done")
+        await asyncio.sleep(0.3)  # a process killed here has done it, and no result is stored
+        return text_result("done")
 """

@@ -1,4 +1,4 @@
-"""What a client makes of the events that it is sent, and of the history: the same blocks either way."""
+"""Folds the events of a turn as a client does, and a history to the same blocks."""
 
 import json
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass
 class FoldedTurn:
-    """One turn as a client shows it. Events that come twice, or out of order, are an error here."""
+    """One turn as a client shows it. Events that are repeated or out of order fail the test."""
 
     message_id: str | None = None
     blocks: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])
@@ -19,7 +19,7 @@ class FoldedTurn:
     ended: bool = False
     restarts: int = 0
     approval_requests: int = 0
-    """How often somebody was asked whether a call may be made."""
+    """How often an approval was requested."""
 
     def feed(self, data: bytes) -> None:
         for frame in data.split(b"\n\n"):
@@ -89,7 +89,7 @@ class FoldedTurn:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """What stays on the screen."""
+        """What a client shows after the last event."""
         return {
             "id": self.message_id,
             "blocks": [self.blocks[index] for index in sorted(self.blocks)],
@@ -101,7 +101,7 @@ class FoldedTurn:
 
 
 def blocks_of_history(history: dict[str, Any], message_id: str) -> list[dict[str, Any]]:
-    """The blocks of the last turn of a history, as its events would have shown them."""
+    """The blocks of the last turn of a history, as its events would have been folded."""
     messages = history["messages"]
     start = max(at for at, message in enumerate(messages) if message["role"] == "user")
     blocks: list[dict[str, Any]] = []

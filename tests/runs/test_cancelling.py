@@ -1,4 +1,4 @@
-"""Cancelling over the API reaches what the run waits for, wherever that is."""
+"""Cancelling over the API interrupts whatever the run waits for."""
 
 from pathlib import Path
 
@@ -6,14 +6,13 @@ import pytest
 
 from footnote.web_search import pipeline
 from interaction.test_search import hits
-from runs.test_following import _start
-from server.house import open_house
+from server.harness import open_server
 from upstream import Upstream
 from web import Web
 from web.providers import SearchServer
 
 LONG = 120
-"""Seconds: nobody waits for that here."""
+"""So long that only the cancellation can end the wait."""
 
 
 async def test_cancelling_reaches_pages_that_are_being_read(
@@ -28,10 +27,10 @@ async def test_cancelling_reaches_pages_that_are_being_read(
             "FOOTNOTE_TOOLS_WEB_SEARCH_CACHE_TTL_MINUTES": "0",
             "FOOTNOTE_TOOLS_WEB_SEARCH_TIMEOUT_SECONDS": str(LONG),
         }
-        async with open_house(tmp_path, upstream, **settings) as house:
-            person = house.local
-            run_id = await _start(person, await person.create_session(), "Who coined the name oxygen?")
+        async with open_server(tmp_path, upstream, **settings) as server:
+            client = server.local
+            run_id = await client.start_run(await client.create_session(), "Who coined the name oxygen?")
             await web.wait_requested("/hung")
-            answer = await person.request("POST", f"/v2/runs/{run_id}/cancel")
+            response = await client.request("POST", f"/v2/runs/{run_id}/cancel")
             await web.wait_closed()
-            assert answer.json["state"] == "cancelled"
+            assert response.json["state"] == "cancelled"

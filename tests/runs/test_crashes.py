@@ -1,4 +1,4 @@
-"""kill -9 at any point of a run: it goes on at the next start, and nothing is lost, doubled or done twice."""
+"""kill -9 at any point of a run: it continues at the next start, and nothing is lost, doubled or repeated."""
 
 import asyncio
 import json
@@ -13,21 +13,21 @@ import aiohttp
 import pytest
 
 import engines
+from plugin_packages import install
 from runs.effect import EFFECT
 from runs.fold import FoldedTurn, blocks_of_history
-from runs.serving import Client, Process
-from tools.test_plugins import install
-from upstream import Upstream, call, hold, pause, reply, say, stop, together
-from upstream.server import Request
+from runs.server_process import RunClient, ServerProcess
+from upstream import Upstream, call, hold, parallel_calls, pause, reply, say, stop
+from upstream.server import ModelRequest
 
 RUNS = 10
 KILLS = 5
 MAX_KILLS = 8
-"""So many of the runs of a server have said something when it is killed, and none has ended."""
+"""The server is killed when so many runs have sent text, and none has ended."""
 
 
-def _rounds(request: Request) -> int:
-    """How many rounds of calls the request has behind it."""
+def _rounds(request: ModelRequest) -> int:
+    """The number of rounds with calls before this request."""
     turn = request.body["messages"]
     return sum(message["role"] == "assistant" for message in turn)
 
@@ -36,18 +36,18 @@ def _slowly(*words: str) -> list[Any]:
     return [step for word in words for step in (say(f"{word} "), pause(0.04))]
 
 
-def _answer(request: Request, *before_the_end: Any) -> Any:
+def _answer(request: ModelRequest, *before_the_end: Any) -> Any:
     name = request.body["messages"][0]["content"][-1]["text"].split()[-1]
     match _rounds(request):
         case 0:
-            calls = together(
+            calls = parallel_calls(
                 call("effect", {"name": f"{name}-first"}, id=f"{name}_1"),
                 call("write_file", {"file_path": "/report.md", "content": "one\ntwo\n"}, id=f"{name}_2"),
             )
             return reply(*_slowly("I", "will", "look", "into", "it."), calls, stop("toolUse"))
         case 1:
             edit = {"file_path": "/report.md", "old_string": "two", "new_string": "two and two"}
-            calls = together(
+            calls = parallel_calls(
                 call("edit_file", edit, id=f"{name}_3"), call("effect", {"name": f"{name}-second"}, id=f"{name}_4")
             )
             return reply(*_slowly("Now", "I", "change", "it."), calls, stop("toolUse"))
@@ -68,7 +68,7 @@ def _settings(home: Path) -> dict[str, str]:
     }
 
 
-async def _wait_for_end(client: Client, run_id: str, folded: FoldedTurn) -> dict[str, Any]:
+async def _wait_for_end(client: RunClient, run_id: str, folded: FoldedTurn) -> dict[str, Any]:
     while not folded.ended:
         await client.follow(run_id, folded)
     view = await client.json("GET", f"/v2/runs/{run_id}")
@@ -89,26 +89,26 @@ async def test_a_run_that_is_killed_anywhere_finishes_and_does_nothing_twice(ups
     killed = asyncio.Event()
     upstream.script(lambda request: _answer(request, hold(killed)))
     settings = _settings(tmp_path)
-    chance = random.Random(20261115)
+    rng = random.Random(20261115)
     restarts = 0
     for kill in range(KILLS):
         killed.clear()
-        process = await Process.start(tmp_path, upstream, **settings)
-        seen: dict[str, FoldedTurn] = {}
+        process = await ServerProcess.start(tmp_path, upstream, **settings)
+        turns: dict[str, FoldedTurn] = {}
         async with process.client() as client:
-            asked = [
-                asyncio.create_task(_ask(client, f"k{kill}n{number}", chance.uniform(0, 0.8), seen))
+            tasks = [
+                asyncio.create_task(_ask(client, f"k{kill}n{number}", rng.uniform(0, 0.8), turns))
                 for number in range(RUNS)
             ]
-            await _wait_until(lambda seen=seen: sum(bool(folded.blocks) for folded in seen.values()) >= MAX_KILLS)
+            await _wait_until(lambda turns=turns: sum(bool(folded.blocks) for folded in turns.values()) >= MAX_KILLS)
             await process.kill()
             killed.set()
-            await asyncio.gather(*asked)
-        process = await Process.start(tmp_path, upstream, **settings)
+            await asyncio.gather(*tasks)
+        process = await ServerProcess.start(tmp_path, upstream, **settings)
         async with process.client() as client:
-            histories = await asyncio.gather(*(_wait_for_end(client, *one) for one in seen.items()))
+            histories = await asyncio.gather(*(_wait_for_end(client, *one) for one in turns.items()))
         assert await process.stop() == 0
-        restarts += sum(folded.restarts for folded in seen.values())
+        restarts += sum(folded.restarts for folded in turns.values())
         for history in histories:
             _check_effects(history, tmp_path)
     assert restarts > RUNS * KILLS * 0.5, "most of them were interrupted"
@@ -121,15 +121,15 @@ async def _wait_until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def _ask(client: Client, name: str, delay: float, seen: dict[str, FoldedTurn]) -> None:
-    """Asks after a while, and follows for as long as the server lives."""
+async def _ask(client: RunClient, name: str, delay: float, turns: dict[str, FoldedTurn]) -> None:
+    """Asks after a delay, and follows until the server is killed."""
     await asyncio.sleep(delay)
     try:
         run_id = await client.start(await client.session(), f"Tell me about {name}")
     except aiohttp.ClientError:
         return
-    seen[run_id] = FoldedTurn()
-    await client.follow(run_id, seen[run_id])
+    turns[run_id] = FoldedTurn()
+    await client.follow(run_id, turns[run_id])
 
 
 def _check_effects(history: dict[str, Any], home: Path) -> None:
@@ -152,7 +152,7 @@ async def test_a_server_that_is_stopped_in_good_order_leaves_its_runs_to_the_nex
     upstream: Upstream, tmp_path: Path
 ):
     upstream.script(_answer)
-    process = await Process.start(tmp_path, upstream, **_settings(tmp_path))
+    process = await ServerProcess.start(tmp_path, upstream, **_settings(tmp_path))
     folded = FoldedTurn()
     async with process.client() as client:
         run_id = await client.start(await client.session(), "Tell me about x")
@@ -161,7 +161,7 @@ async def test_a_server_that_is_stopped_in_good_order_leaves_its_runs_to_the_nex
         assert await process.stop() == 0
         await following
     assert not folded.ended
-    process = await Process.start(tmp_path, upstream, **_settings(tmp_path))
+    process = await ServerProcess.start(tmp_path, upstream, **_settings(tmp_path))
     async with process.client() as client:
         await _wait_for_end(client, run_id, folded)
     assert await process.stop() == 0
@@ -172,7 +172,7 @@ SLOW = """
     import asyncio
     import os
     from msgspec import Struct
-    from footnote.protocol.tools import said
+    from footnote.protocol.tools import text_result
     from footnote.tools.define import tool
 
     class Effect(Struct):
@@ -186,7 +186,7 @@ SLOW = """
             file.write(params.name + "\\n")
         if params.wait:
             await asyncio.sleep(60)
-        return said("done")
+        return text_result("done")
 """
 
 
@@ -195,14 +195,14 @@ SLOW = """
 async def test_a_run_that_cannot_go_on_keeps_the_results_that_its_calls_had_and_shows_its_files(
     upstream: Upstream, tmp_path: Path, ending: str
 ):
-    calls = together(
+    calls = parallel_calls(
         call("effect", {"name": "quick"}, id="c1"), call("effect", {"name": "slow", "wait": True}, id="c2")
     )
     write = call("write_file", {"file_path": "/report.md", "content": "one"}, id="c0")
     upstream.script(reply(write, stop("toolUse")), reply(say("I do it."), calls, stop("toolUse")))
     settings = _settings(tmp_path)
     (tmp_path / "site" / "effect_package.py").write_text(dedent(SLOW), encoding="utf-8")
-    process = await Process.start(tmp_path, upstream, **settings)
+    process = await ServerProcess.start(tmp_path, upstream, **settings)
     folded = FoldedTurn()
     async with process.client() as client:
         session_id = await client.session()
@@ -216,7 +216,7 @@ async def test_a_run_that_cannot_go_on_keeps_the_results_that_its_calls_had_and_
         settings["FOOTNOTE_AGENTS"] = json.dumps([{"id": "b"}])
     else:
         engines.rows(tmp_path / ".footnote", "UPDATE run SET cancel_wanted = 1")
-    process = await Process.start(tmp_path, upstream, **settings)
+    process = await ServerProcess.start(tmp_path, upstream, **settings)
     async with process.client() as client:
         while not folded.ended:
             await client.follow(run_id, folded)

@@ -1,4 +1,4 @@
-"""A run over which one process after the other dies is given up, so that no question stops the server for ever."""
+"""A run that kills one process after the other is given up, so that no question stops the server for ever."""
 
 import asyncio
 from pathlib import Path
@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from runs.fold import FoldedTurn, blocks_of_history
-from runs.serving import Client, Process
+from runs.server_process import RunClient, ServerProcess
 from upstream import Upstream, call, hold, reply, say, stop
 
 HELD = "begun "
 
 
 async def _kill_while_answering(home: Path, upstream: Upstream, received: int, question: str | None = None) -> str:
-    """Starts the server, and kills it when the model was asked so many times in all. The run that was asked for."""
-    process = await Process.start(home, upstream)
+    """Starts the server, and kills it when the model has received so many requests in all. Returns the run."""
+    process = await ServerProcess.start(home, upstream)
     run_id = ""
     if question is not None:
         async with process.client() as client:
@@ -25,7 +25,7 @@ async def _kill_while_answering(home: Path, upstream: Upstream, received: int, q
     return run_id
 
 
-async def _wait_for_end(client: Client, run_id: str) -> tuple[dict[str, Any], FoldedTurn, dict[str, Any]]:
+async def _wait_for_end(client: RunClient, run_id: str) -> tuple[dict[str, Any], FoldedTurn, dict[str, Any]]:
     folded = FoldedTurn()
     while not folded.ended:
         await client.follow(run_id, folded)
@@ -45,11 +45,11 @@ async def test_a_run_that_is_taken_over_for_the_third_time_without_getting_on_en
     run_id = await _kill_while_answering(tmp_path, upstream, 1, "What is tea?")
     await _kill_while_answering(tmp_path, upstream, 2)
     await _kill_while_answering(tmp_path, upstream, 3)
-    process = await Process.start(tmp_path, upstream)
+    process = await ServerProcess.start(tmp_path, upstream)
     async with process.client() as client:
         view, folded, history = await _wait_for_end(client, run_id)
-        async with client.http.get("/metrics") as answer:
-            figures = await answer.text()
+        async with client.http.get("/metrics") as response:
+            figures = await response.text()
         session_id = view["session_id"]
         is_well = True
         again, _, _ = await _wait_for_end(client, await client.start(session_id, "And now?"))
@@ -69,21 +69,21 @@ async def test_a_run_that_gets_on_between_the_crashes_is_carried_on_however_many
     upstream: Upstream, tmp_path: Path
 ):
     never = asyncio.Event()
-    asked = 0
+    request_count = 0
 
-    def answer(_request: object) -> Any:
-        nonlocal asked
-        asked += 1
-        if asked == 3:
+    def response(_request: object) -> Any:
+        nonlocal request_count
+        request_count += 1
+        if request_count == 3:
             return reply(call("list_files", {}, id="c1"), stop("toolUse"))
-        return reply(say("Tea is a drink."), stop()) if asked == 6 else reply(say(HELD), hold(never), stop())
+        return reply(say("Tea is a drink."), stop()) if request_count == 6 else reply(say(HELD), hold(never), stop())
 
-    upstream.script(answer)
+    upstream.script(response)
     run_id = await _kill_while_answering(tmp_path, upstream, 1, "What is tea?")
     await _kill_while_answering(tmp_path, upstream, 2)
-    await _kill_while_answering(tmp_path, upstream, 4)  # the third is answered with a call, and is kept
+    await _kill_while_answering(tmp_path, upstream, 4)  # the third request is answered with a call, which is stored
     await _kill_while_answering(tmp_path, upstream, 5)
-    process = await Process.start(tmp_path, upstream)
+    process = await ServerProcess.start(tmp_path, upstream)
     async with process.client() as client:
         view, _, _ = await _wait_for_end(client, run_id)
     assert await process.stop() == 0

@@ -1,4 +1,4 @@
-"""Golden transcripts: what goes over the wire, to the byte, and that all of it is what the schemas say."""
+"""Golden transcripts: the bytes on the wire, which must also match the schemas."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from footnote.protocol.schema import event_schemas
+from footnote.protocol.events import event_schemas
 from runs.transcripts import FOLDER, TRANSCRIPTS, mask_volatile
 
 

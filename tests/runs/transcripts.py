@@ -1,5 +1,5 @@
-"""Recorded turns as they go over the wire. In the folder `tests`,
-`PYTHONPATH=../scripts python -m runs.transcripts` records them anew."""
+"""Turns as they were recorded from the wire. In the folder `tests`,
+`PYTHONPATH=../scripts python -m runs.transcripts` records them again."""
 
 import asyncio
 import re
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from cli.process import with_tool_server
-from server.house import House, Person, open_house
-from upstream import Upstream, call, cut, pause, reply, say, stall, status, stop, think, together, usage
+from server.harness import ApiClient, ServerHarness, open_server
+from upstream import Upstream, call, cut, parallel_calls, pause, reply, say, stall, status, stop, think, usage
 from web import Web
 from web.providers import Hit, SearchServer
 
@@ -28,34 +28,44 @@ _VOLATILE = (
 
 
 def mask_volatile(stream: bytes) -> str:
-    """Without what is another one in every run: ids, times, ports."""
+    """Masks what differs in every run: ids, times, ports."""
     text = stream.decode()
     for pattern, mask in _VOLATILE:
         text = pattern.sub(mask, text)
     return text
 
 
-async def _ask(person: Person, question: str, **fields: Any) -> bytes:
-    session_id = await person.create_session()
-    answer = await person.request("POST", f"/v2/sessions/{session_id}/messages", {"content": question, **fields})
-    assert answer.status == 200, answer
-    return answer.body
+async def _ask(client: ApiClient, question: str, **fields: Any) -> bytes:
+    session_id = await client.create_session()
+    response = await client.request("POST", f"/v2/sessions/{session_id}/messages", {"content": question, **fields})
+    assert response.status == 200, response
+    return response.body
+
+
+async def _wait_for_event(server: ServerHarness, text: bytes) -> str:
+    """Follows the only run until an event contains the text, and returns its id."""
+    [session] = (await server.local.request("GET", "/v2/sessions")).json["sessions"]
+    run_id = session["active_run_id"]
+    async for piece in server.app.runner.follow(run_id):
+        if text in piece:
+            break
+    return run_id
 
 
 async def answer(home: Path) -> bytes:
-    async with _open_house(home) as (house, upstream):
+    async with _open_server(home) as (server, upstream):
         upstream.script(reply(usage(12, 5), say("Rayleigh ", "scattering."), stop()))
-        return await _ask(house.local, "Why is the sky blue?")
+        return await _ask(server.local, "Why is the sky blue?")
 
 
 async def thinking_tools_and_files(home: Path) -> bytes:
-    async with _open_house(home) as (house, upstream):
-        calls = together(call("write_file", REPORT, id="c1"), call("read_file", {"file_path": "/no.md"}, id="c2"))
+    async with _open_server(home) as (server, upstream):
+        calls = parallel_calls(call("write_file", REPORT, id="c1"), call("read_file", {"file_path": "/no.md"}, id="c2"))
         upstream.script(
             reply(think("Để xem… "), say("Tôi viết báo cáo."), calls, stop("toolUse")),
             reply(say("Xong 🎉."), stop()),
         )
-        return await _ask(house.local, "Viết báo cáo", locale="vi")
+        return await _ask(server.local, "Viết báo cáo", locale="vi")
 
 
 async def search_with_footnotes(home: Path) -> bytes:
@@ -67,29 +77,24 @@ async def search_with_footnotes(home: Path) -> bytes:
                 "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]',
                 "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": search.url,
             }
-            async with _open_house(home, **settings) as (house, _):
-                return await _ask(house.local, "Who coined the name oxygen in 1777?")
+            async with _open_server(home, **settings) as (server, _):
+                return await _ask(server.local, "Who coined the name oxygen in 1777?")
 
 
 async def cancelled(home: Path) -> bytes:
-    async with _open_house(home) as (house, upstream):
+    async with _open_server(home) as (server, upstream):
         upstream.script(reply(say("So far "), stall()))
-        person = house.local
-        following = asyncio.create_task(_ask(person, "Why?"))
+        following = asyncio.create_task(_ask(server.local, "Why?"))
         await upstream.wait_received(1)
-        [session] = (await person.request("GET", "/v2/sessions")).json["sessions"]
-        run_id = session["active_run_id"]
-        async for piece in house.app.runner.follow(run_id):
-            if b"So far" in piece:
-                break
-        await person.request("POST", f"/v2/runs/{run_id}/cancel")
+        run_id = await _wait_for_event(server, b"So far")
+        await server.local.request("POST", f"/v2/runs/{run_id}/cancel")
         return await following
 
 
 async def failed(home: Path) -> bytes:
-    async with _open_house(home) as (house, upstream):
+    async with _open_server(home) as (server, upstream):
         upstream.script(reply(say("It is because"), cut()), status(401))
-        return await _ask(house.local, "Why?")
+        return await _ask(server.local, "Why?")
 
 
 async def restarted(home: Path) -> bytes:
@@ -100,35 +105,26 @@ async def restarted(home: Path) -> bytes:
             reply(say("Half an "), stall()),
             reply(say("A whole "), pause(0.01), say("answer."), stop()),
         )
-        async with open_house(home, upstream) as house:
-            session_id = await house.local.create_session()
-            body = {"content": "Why?"}
-            started = await house.local.request(
-                "POST", f"/v2/sessions/{session_id}/messages", body, accept="application/json"
-            )
-            run_id = started.json["run_id"]
-            async for piece in house.app.runner.follow(run_id):
+        async with open_server(home, upstream) as server:
+            session_id = await server.local.create_session()
+            run_id = await server.local.start_run(session_id)
+            async for piece in server.app.runner.follow(run_id):
                 if b"Half an" in piece:
                     break
-        async with open_house(home, upstream) as house:
-            return (await house.local.request("GET", f"/v2/runs/{run_id}/events")).body
+        async with open_server(home, upstream) as server:
+            return await server.local.run_events(run_id)
 
 
 async def allowed(home: Path) -> bytes:
-    """A call waits for the user, who allows it."""
+    """A call waits for an approval, and is approved."""
     with_tool_server(home, approval=True)
-    async with _open_house(home) as (house, upstream):
+    async with _open_server(home) as (server, upstream):
         shout = call("mcp__tools__shout", {"text": "Xin chào"}, id="c1")
         upstream.script(reply(shout, stop("toolUse")), reply(say("Done."), stop()))
-        person = house.local
-        following = asyncio.create_task(_ask(person, "Shout"))
+        following = asyncio.create_task(_ask(server.local, "Shout"))
         await upstream.wait_received(1)
-        [session] = (await person.request("GET", "/v2/sessions")).json["sessions"]
-        run_id = session["active_run_id"]
-        async for piece in house.app.runner.follow(run_id):
-            if b"approval_required" in piece:
-                break
-        await person.request("POST", f"/v2/runs/{run_id}/approvals/c1", {"decision": "once"})
+        run_id = await _wait_for_event(server, b"approval_required")
+        await server.local.request("POST", f"/v2/runs/{run_id}/approvals/c1", {"decision": "once"})
         return await following
 
 
@@ -139,9 +135,9 @@ TRANSCRIPTS: dict[str, Callable[[Path], Awaitable[bytes]]] = {
 
 
 @asynccontextmanager
-async def _open_house(home: Path, **settings: str) -> AsyncIterator[tuple[House, Upstream]]:
-    async with Upstream() as upstream, open_house(home, upstream, **settings) as house:
-        yield house, upstream
+async def _open_server(home: Path, **settings: str) -> AsyncIterator[tuple[ServerHarness, Upstream]]:
+    async with Upstream() as upstream, open_server(home, upstream, **settings) as server:
+        yield server, upstream
 
 
 async def _record() -> None:

@@ -26,13 +26,13 @@ FILES = ("read", "passwd", "list", "proc", "write", "create", "remove", "read th
 async def test_a_job_can_work_and_nothing_else(tmp_path: Path, forks: bool) -> None:
     canary = tmp_path / "canary"
     canary.write_text("canary")
-    async with SandboxPool(worker="sandbox.workers:work", use_fork=forks) as sandbox:
+    async with SandboxPool(worker="sandbox.scripted_worker:work", use_fork=forks) as sandbox:
         probe = ReadText(content=b"", filename=f"probe {canary}", media_type="")
-        said = dict(line.split(": ") for line in ((await sandbox.run(probe)).text or "").splitlines())
+        outcomes = dict(line.split(": ") for line in ((await sandbox.run(probe)).text or "").splitlines())
     if not landlock():
         for name in (*FILES, "link"):
-            said.pop(name)
-    assert said == {
+            outcomes.pop(name)
+    assert outcomes == {
         **dict.fromkeys(REFUSED, "refused"),
         **(dict.fromkeys(FILES, "refused") | {"link": "error 18"} if landlock() else {}),
         **dict.fromkeys(("thread", "temporary", "random", "module"), "done"),
@@ -48,8 +48,9 @@ def landlock() -> bool:
 CONFINED = """
 import sys
 from pathlib import Path
-from footnote.sandbox.confine import ProcessLimits, confine
-confine(ProcessLimits(memory=500_000_000, seconds=1, file_bytes=1000, open_files=20), Path(sys.argv[1]))
+from footnote.sandbox.confine import Confinement, ProcessLimits
+limits = ProcessLimits(memory=500_000_000, seconds=1, file_bytes=1000, open_files=20)
+Confinement().apply(limits, Path(sys.argv[1]))
 """
 
 
@@ -79,9 +80,9 @@ def test_a_process_gets_so_much_and_no_more(tmp_path: Path, code: str, outcome: 
 
 
 def test_a_process_opens_so_many_files_and_no_more(tmp_path: Path) -> None:
-    code, said = run_confined("held = [open('/dev/null') for _ in range(30)]", tmp_path)
-    assert (code, said.partition(":")[0]) == (1, "OSError")
-    assert "Too many open files" in said
+    code, output = run_confined("held = [open('/dev/null') for _ in range(30)]", tmp_path)
+    assert (code, output.partition(":")[0]) == (1, "OSError")
+    assert "Too many open files" in output
 
 
 ALLOWED, REFUSED_CALL, MISSING = 0x7FFF0000, 0x00050001, 0x00050026
@@ -122,15 +123,15 @@ def test_the_filter_says_the_same_on_both_processors(machine: str, call: int, ar
 
 
 def run(program: list[tuple[int, int, int, int]], call: int, architecture: int, argument: int) -> int:
-    """What the kernel does with a filter."""
-    seen = {0: call, 4: architecture, 16: argument}
+    """Runs the filter as the kernel does, and returns its verdict."""
+    data = {0: call, 4: architecture, 16: argument}
     at = held = 0
     while True:
         code, true, false, value = program[at]
         if code == 0x06:
             return value
         if code == 0x20:
-            held = seen[value]
+            held = data[value]
             at += 1
             continue
         holds = {0x15: held == value, 0x35: held >= value, 0x45: bool(held & value)}[code]

@@ -6,21 +6,20 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from documents.office import cells, xlsx
-from footnote.documents.inspection.inspection import XLSX
+from footnote.documents.inspection import XLSX
 from footnote.protocol.errors import UnprocessableFile
 from footnote.sandbox.jobs import ConvertDocument, ConvertedDocument, DocumentText, ReadText
 from footnote.sandbox.pool import JobFailed, SandboxPool
 from responsive import responsive
-from sandbox.witness import TIMEOUT_SECONDS, Witness, is_running
+from sandbox.hang_monitor import TIMEOUT_SECONDS, HangMonitor, is_running
 
-WORKER = "sandbox.workers:work"
+WORKER = "sandbox.scripted_worker:work"
 PROCESSES = Path("/proc/self/task")
 pytestmark = pytest.mark.skipif(not PROCESSES.exists(), reason="looks at processes where Linux shows them")
 FORKS = pytest.mark.parametrize("forks", [True, False], ids=["forked", "alone"])
@@ -34,13 +33,6 @@ async def refusal(sandbox: SandboxPool, action: str, seconds: float = TIMEOUT_SE
     with pytest.raises(UnprocessableFile) as raised:
         await sandbox.run(read_job(action), seconds)
     return raised.value.message
-
-
-@pytest.fixture
-async def witness(tmp_path: Path) -> AsyncIterator[Witness]:
-    witness = Witness(tmp_path)
-    yield witness
-    witness.close()
 
 
 # Work ----------------------------------------------------------------------------------------------------------------
@@ -135,13 +127,13 @@ def test_it_works_on_the_loop_of_the_server() -> None:
 
 async def test_without_the_packages_the_user_is_told_which() -> None:
     needs = 'Reading such files needs packages that are not installed: pip install "footnote[documents]"'
-    async with SandboxPool(worker="sandbox.lacking:run") as sandbox:
+    async with SandboxPool(worker="sandbox.bare_worker:run") as sandbox:
         with pytest.raises(UnprocessableFile) as raised:
             await sandbox.run(ConvertDocument(target="pdf", markdown="x", filename="a.md"))
         for media_type, content in ((XLSX, xlsx({"A": cells(1, 1)})), ("application/pdf", b"%PDF-1.7")):
-            with pytest.raises(JobFailed) as lacking:
+            with pytest.raises(JobFailed) as error:
                 await sandbox.run(ReadText(content=content, filename="a", media_type=media_type))
-            assert lacking.value.message == needs
+            assert error.value.message == needs
     assert raised.value.message == 'Converting needs packages that are not installed: pip install "footnote[convert]"'
 
 
@@ -152,7 +144,7 @@ MISTAKE = "could not be read: it is damaged, or there is a mistake in Footnote."
 
 @FORKS
 @pytest.mark.parametrize(
-    ("deed", "message"),
+    ("action", "message"),
     [
         ("refuse", "It is hostile."),
         ("memory", "memory is too large to be read: split it into smaller files."),
@@ -171,26 +163,26 @@ MISTAKE = "could not be read: it is damaged, or there is a mistake in Footnote."
     ],
 )
 async def test_whatever_a_job_does_the_user_gets_a_sentence_and_the_next_job_its_turn(
-    deed: str, message: str, forks: bool
+    action: str, message: str, forks: bool
 ) -> None:
     async with SandboxPool(worker=WORKER, use_fork=forks) as sandbox:
-        assert await refusal(sandbox, deed) == message
+        assert await refusal(sandbox, action) == message
         assert (await sandbox.run(read_job("size"))).text == "7"
 
 
 @pytest.mark.parametrize(
-    ("deed", "message"),
+    ("action", "message"),
     [
         ("fail", "A file could not be read: ValueError: of ours"),
         ("panic", "A file could not be read: Panic: at the library"),
         ("quit", "A file could not be read: its process ended with 0"),
-        ("lie", "A file could not be read: the answer makes no sense"),
+        ("lie", "A file could not be read: the result is of another kind"),
     ],
 )
-async def test_a_mistake_of_ours_is_logged(deed: str, message: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_mistake_of_ours_is_logged(action: str, message: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         async with SandboxPool(worker=WORKER) as sandbox:
-            await refusal(sandbox, deed)
+            await refusal(sandbox, action)
     assert caplog.messages == [message]
 
 
@@ -204,26 +196,26 @@ async def test_halves_of_characters_are_refused_before_they_are_sent() -> None:
 
 
 @FORKS
-async def test_a_job_that_hangs_is_killed_and_what_it_wrote_is_removed(witness: Witness, forks: bool) -> None:
-    async with SandboxPool(worker=WORKER, environ=witness.environ, use_fork=forks) as sandbox:
-        # One that starts from nothing has to do so within this time.
+async def test_a_job_that_hangs_is_killed_and_what_it_wrote_is_removed(hang_monitor: HangMonitor, forks: bool) -> None:
+    async with SandboxPool(worker=WORKER, environ=hang_monitor.environ, use_fork=forks) as sandbox:
+        # A worker that starts cold must do so within this time.
         job = asyncio.create_task(refusal(sandbox, "hang", 2.0 if forks else 6.0))
-        await witness.wait_started()
+        await hang_monitor.wait_started()
         assert await job == "hang takes too long to be read: split it into smaller files."
-        await witness.wait_gone()
+        await hang_monitor.wait_gone()
 
 
 @FORKS
-async def test_cancelling_kills_the_job_and_the_next_has_its_turn(witness: Witness, forks: bool) -> None:
-    async with SandboxPool(worker=WORKER, environ=witness.environ, use_fork=forks, max_processes=1) as sandbox:
+async def test_cancelling_kills_the_job_and_the_next_has_its_turn(hang_monitor: HangMonitor, forks: bool) -> None:
+    async with SandboxPool(worker=WORKER, environ=hang_monitor.environ, use_fork=forks, max_processes=1) as sandbox:
         job = asyncio.create_task(sandbox.run(read_job("hang")))
-        await witness.wait_started()
+        await hang_monitor.wait_started()
         following = asyncio.create_task(sandbox.run(read_job("hang")))
         job.cancel()
         with pytest.raises(asyncio.CancelledError):
             await job
-        await witness.wait_gone()
-        await witness.wait_started()
+        await hang_monitor.wait_gone()
+        await hang_monitor.wait_started()
         following.cancel()
         await asyncio.wait([following])
 
@@ -244,12 +236,12 @@ async def test_jobs_cancelled_while_their_process_starts_leave_the_turns_free_an
 
 
 @FORKS
-async def test_closing_ends_a_job_that_is_under_way(witness: Witness, forks: bool) -> None:
-    sandbox = SandboxPool(worker=WORKER, environ=witness.environ, use_fork=forks)
+async def test_closing_ends_a_job_that_is_under_way(hang_monitor: HangMonitor, forks: bool) -> None:
+    sandbox = SandboxPool(worker=WORKER, environ=hang_monitor.environ, use_fork=forks)
     job = asyncio.create_task(refusal(sandbox, "hang"))
-    await witness.wait_started()
+    await hang_monitor.wait_started()
     await sandbox.close()
-    await witness.wait_gone()
+    await hang_monitor.wait_gone()
     stopped = "was not read: the server is being stopped. Try again later."
     assert await job == f"hang {stopped}"
     assert await refusal(sandbox, "size") == f"size {stopped}"
@@ -278,7 +270,7 @@ async def test_a_parent_that_died_between_two_jobs_is_replaced(noticed: bool) ->
         parent = int((await sandbox.run(read_job("size"))).author or 0)
         os.kill(parent, signal.SIGKILL)
         while is_running(parent):
-            time.sleep(0.001)  # so that nobody hears of it yet
+            time.sleep(0.001)  # so that the end of the process goes unnoticed
         if noticed:
             assert sandbox._server is not None
             await asyncio.wait([sandbox._server._listening])
@@ -287,16 +279,16 @@ async def test_a_parent_that_died_between_two_jobs_is_replaced(noticed: bool) ->
     assert int(following.author or 0) != parent
 
 
-async def test_a_job_whose_parent_died_is_done_again(witness: Witness) -> None:
-    async with SandboxPool(worker=WORKER, environ=witness.environ) as sandbox:
+async def test_a_job_whose_parent_died_is_done_again(hang_monitor: HangMonitor) -> None:
+    async with SandboxPool(worker=WORKER, environ=hang_monitor.environ) as sandbox:
         parent = int((await sandbox.run(read_job("size"))).author or 0)
-        # It is done at once, not when the time of the first is over.
+        # It starts at once, and not when the first one times out.
         job = asyncio.create_task(sandbox.run(read_job("hang"), 20 * TIMEOUT_SECONDS))
-        await witness.wait_started()
-        before = witness.pid
+        await hang_monitor.wait_started()
+        before = hang_monitor.pid
         os.kill(parent, signal.SIGKILL)
-        await witness.wait_started()
-        assert witness.pid != before
+        await hang_monitor.wait_started()
+        assert hang_monitor.pid != before
         async with asyncio.timeout(TIMEOUT_SECONDS):
             while is_running(before):
                 await asyncio.sleep(0.001)
@@ -304,12 +296,12 @@ async def test_a_job_whose_parent_died_is_done_again(witness: Witness) -> None:
         await asyncio.wait([job])
 
 
-async def test_a_job_whose_parent_died_twice_may_be_tried_another_time(witness: Witness) -> None:
-    async with SandboxPool(worker=WORKER, environ=witness.environ) as sandbox:
+async def test_a_job_whose_parent_died_twice_may_be_tried_another_time(hang_monitor: HangMonitor) -> None:
+    async with SandboxPool(worker=WORKER, environ=hang_monitor.environ) as sandbox:
         job = asyncio.create_task(sandbox.run(read_job("hang")))
         for _ in range(2):
-            await witness.wait_started()
-            parent = Path(f"/proc/{witness.pid}/stat").read_text().rpartition(")")[2].split()[1]
+            await hang_monitor.wait_started()
+            parent = Path(f"/proc/{hang_monitor.pid}/stat").read_text().rpartition(")")[2].split()[1]
             os.kill(int(parent), signal.SIGKILL)
         with pytest.raises(JobFailed, match="could not be read: the process that does it was ended from outside"):
             await job
@@ -337,20 +329,22 @@ from footnote.sandbox.jobs import ReadText
 from footnote.sandbox.pool import SandboxPool
 
 async def main(folder):
-    async with SandboxPool(worker="sandbox.workers:work", environ={"TMPDIR": folder}) as sandbox:
+    async with SandboxPool(worker="sandbox.scripted_worker:work", environ={"TMPDIR": folder}) as sandbox:
         await sandbox.run(ReadText(content=b"", filename="hang", media_type=""))
 
 asyncio.run(main(sys.argv[1]))
 """
 
 
-async def test_all_processes_end_with_the_server_also_when_it_is_killed(witness: Witness, tmp_path: Path) -> None:
+async def test_all_processes_end_with_the_server_also_when_it_is_killed(
+    hang_monitor: HangMonitor, tmp_path: Path
+) -> None:
     environ = {"PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen([sys.executable, "-c", SERVER, str(tmp_path)], env=environ) as server:
-        await witness.wait_started()
+        await hang_monitor.wait_started()
         (parent,) = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
         server.kill()
-        await witness.wait_gone()
+        await hang_monitor.wait_gone()
         async with asyncio.timeout(TIMEOUT_SECONDS):
-            while is_running(int(parent)) or witness.leftover.parents[2].exists():
+            while is_running(int(parent)) or hang_monitor.leftover.parents[2].exists():
                 await asyncio.sleep(0.001)

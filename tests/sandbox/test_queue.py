@@ -1,4 +1,4 @@
-"""Who is next: one queue for each kind of job, in which users take turns."""
+"""The order of jobs: one queue for each kind of job, in which users take turns."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -7,9 +7,8 @@ import pytest
 
 from footnote.protocol.errors import LimitReached
 from footnote.sandbox.jobs import ConvertDocument, DocumentText, ReadText
-from footnote.sandbox.pool import SandboxPool
-from footnote.sandbox.queue import JobQueue, QueueLimits
-from sandbox.witness import Witness
+from footnote.sandbox.pool import JobQueue, QueueLimits, SandboxPool
+from sandbox.hang_monitor import HangMonitor
 
 LIMITS = QueueLimits("converted", max_running=1, max_waiting_per_user=3, max_waiting=5)
 
@@ -64,28 +63,30 @@ async def test_a_user_with_too_many_waiting_jobs_is_told_what_to_do_and_others_a
 
 
 async def test_a_job_that_is_given_up_leaves_the_queue_and_gives_back_a_turn_that_just_came(queue: JobQueue) -> None:
-    waiting, given = await start_waiting(queue.acquire("one"), queue.acquire("other"))
+    waiting, granted = await start_waiting(queue.acquire("one"), queue.acquire("other"))
     waiting.cancel()
     await asyncio.wait([waiting])
     assert queue.waiting == 1
     queue.release()
-    given.cancel()
-    await asyncio.wait([given])
+    granted.cancel()
+    await asyncio.wait([granted])
     assert (queue.running, queue.waiting) == (0, 0)
     await queue.acquire("one")
 
 
 async def test_conversions_that_hang_hold_up_no_other_kind_of_job(tmp_path) -> None:
-    witness = Witness(tmp_path)
-    async with SandboxPool(worker="sandbox.workers:work", max_processes=1, environ=witness.environ) as sandbox:
+    hang_monitor = HangMonitor(tmp_path)
+    async with SandboxPool(
+        worker="sandbox.scripted_worker:work", max_processes=1, environ=hang_monitor.environ
+    ) as sandbox:
         hanging = [
             asyncio.create_task(sandbox.run(ConvertDocument(target="pdf", markdown=f"hang {number}", filename="a.md")))
             for number in range(3)
         ]
-        await witness.wait_started()
+        await hang_monitor.wait_started()
         read = await sandbox.run(ReadText(content=b"words", filename="text 3", media_type="text/plain"))
         assert read == DocumentText(text="xxx")
         for task in hanging:
             task.cancel()
         await asyncio.gather(*hanging, return_exceptions=True)
-    witness.close()
+    hang_monitor.close()

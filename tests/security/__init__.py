@@ -1,1 +1,1 @@
-"""What somebody who means harm would try, each with a test by name."""
+"""Attacks, each with a test named after it."""

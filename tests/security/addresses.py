@@ -1,4 +1,4 @@
-"""Addresses that are not public, in every way in which they can be written, and some that are."""
+"""Addresses that are not public, in every notation, and some that are."""
 
 NOT_PUBLIC = (
     # IPv4

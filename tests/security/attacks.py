@@ -1,5 +1,5 @@
-"""Texts over which a regular expression may be slow: what leads to a loop, a long run of what the loop takes or of what
-leads to it, and a character that ends it. They are made from the expression itself."""
+"""Texts over which a regular expression may be slow: a prefix that leads to a loop, a long run that the loop or its
+prefix matches, and a character that makes the match fail. They are generated from the expression itself."""
 
 import re
 import warnings
@@ -62,7 +62,7 @@ class _Maker:
                 yield from self._letters(inner)
 
     def sample(self, tree: Any, choice: int = 0) -> str:
-        """A short text that the expression takes, as far as that can be said without looking around."""
+        """A short text that the expression matches, ignoring look-around."""
         return "".join(self._sample(op, value, choice) for op, value in tree)
 
     def _sample(self, op: Any, value: Any, choice: int) -> str:
@@ -97,7 +97,7 @@ class _Maker:
         return (fits or ranges)[:6]
 
     def pairs(self, tree: Any, before: str) -> Iterator[tuple[str, str]]:
-        """What leads to a long run, and what that consists of."""
+        """The prefix of each long run, and the text that the run repeats."""
         for letter in self.alphabet if not before else ():
             yield "", letter
         items = list(tree)

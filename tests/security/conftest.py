@@ -1,10 +1,12 @@
-"""A web to attack from, and traps that nobody may reach."""
+"""A web at a public address, and traps on loopback that must not be connected to."""
 
 from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 
 from footnote.net.client import Net
+from footnote.sandbox.pool import SandboxPool
 from web import Trap, Web
 from web.internet import SITE, Internet
 
@@ -37,3 +39,10 @@ async def site(internet: Internet) -> AsyncIterator[Web]:
 async def net(internet: Internet) -> AsyncIterator[Net]:
     async with Net(resolve_host=internet.resolve_host) as net:
         yield net
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def sandbox() -> AsyncIterator[SandboxPool]:
+    """One sandbox for all tests of a module, as a server has it."""
+    async with SandboxPool() as opened:
+        yield opened

@@ -1,9 +1,9 @@
-"""Looks for regular expressions whose cost grows faster than the text. Run as a program, because one that hangs must be
-killed from outside: it writes a JSON list of `[module, name, pattern, method, attack, ratio]`, one for each offender.
+"""Finds regular expressions whose cost grows faster than the text. It is run as a program, because an expression that
+hangs can only be killed from outside, and writes a JSON list of `[module, name, pattern, method, attack, ratio]`.
 
-Every expression of the package is fed with long runs made from its own characters. A backtracking matcher is slow where
-a loop can be left or begun at many places and what follows fails each time; so the texts consist of what
-leads to a loop, a long run of what the loop takes (or of what leads to it), and a character that ends it.
+Every expression of the package is applied to long runs of its own characters. A backtracking matcher is slow where a
+loop can be left or entered at many positions and what follows fails each time; so a text consists of a prefix that
+leads to a loop, a long run that the loop (or its prefix) matches, and a character that makes the match fail.
 """
 
 import ast
@@ -21,14 +21,14 @@ from typing import Any, NamedTuple
 from attacks import attacks
 
 SMALL, LARGE = 2_000, 32_000
-"""Lengths of the runs. Sixteen times the text is sixteen times the work where the cost is linear, 256 times where it is
+"""Lengths of the runs. Sixteen times the text costs sixteen times as much if the cost is linear, 256 times if it is
 quadratic."""
 MAX_RATIO = 60
 NEGLIGIBLE_SECONDS = 0.002
-"""Of CPU, for a run of `MIDDLE`: what takes less cannot be quadratic. A quadratic one takes ten times as long."""
+"""CPU seconds for a run of `MIDDLE`: an expression below it cannot be quadratic, which would take ten times as long."""
 MIDDLE = 2_000
 MAX_SECONDS = 4.0
-"""Of CPU, for a single text. A linear expression needs some milliseconds."""
+"""CPU seconds for a single text. A linear expression needs some milliseconds."""
 SCANNING = ("search", "finditer", "findall", "sub", "subn", "split")
 METHODS = (*SCANNING, "match", "fullmatch")
 
@@ -43,16 +43,16 @@ class Expression(NamedTuple):
 # What there is ----------------------------------------------------------------------------------------------
 
 _Used = dict[tuple[str, str], set[str]]
-"""The methods that are called on what has this name in this module."""
+"""The methods called on a name in a module."""
 LOCAL = "*"
-"""Stands for all names that are no module's own: arguments, variables of a loop."""
+"""Stands for all local names of a module: arguments, loop variables."""
 
 
 def find_expressions(package: str) -> Iterator[Expression]:
-    """All of them: those that modules hold, wherever in their values, and those that are made inside of functions."""
-    made = _Recorder(package)
+    """All expressions: module-level ones, also inside of values, and those that functions compile."""
+    recorder = _Recorder(package)
     modules = list(_modules(package))
-    made.is_on = True
+    recorder.is_on = True
     _warm_reader_patterns()
     trees = {module.__name__: ast.parse(inspect.getsource(module)) for module in modules}
     used = _methods_by_name(trees)
@@ -61,7 +61,7 @@ def find_expressions(package: str) -> Iterator[Expression]:
         for expression in (
             *_module_patterns(module, used),
             *_inline_patterns(module, trees[module.__name__]),
-            *made.of(module, used),
+            *recorder.of(module, used),
         ):
             key = expression.pattern.pattern, expression.pattern.flags, expression.methods
             if key not in seen:
@@ -78,24 +78,24 @@ def _modules(package: str) -> Iterator[Any]:
 
 
 class _Recorder:
-    """Expressions that functions of the package compile from tables, by the function."""
+    """Records expressions that functions of the package compile from tables, with the name of the function."""
 
     def __init__(self, package: str) -> None:
         self.is_on = False
         self._made: list[tuple[str, str, Any]] = []
         compiled = re.compile
 
-        def recorded(pattern: Any, flags: Any = 0) -> Any:
-            made = compiled(pattern, flags)
+        def recording_compile(pattern: Any, flags: Any = 0) -> Any:
+            pattern_object = compiled(pattern, flags)
             caller = sys._getframe(1)
             while caller.f_code.co_name.startswith("<") and caller.f_back:  # a comprehension
                 caller = caller.f_back
             module = caller.f_globals.get("__name__", "")
             if self.is_on and module.split(".")[0] == package:
-                self._made.append((module, caller.f_code.co_name, made))
-            return made
+                self._made.append((module, caller.f_code.co_name, pattern_object))
+            return pattern_object
 
-        re.compile = recorded
+        re.compile = recording_compile
 
     def of(self, module: Any, used: _Used) -> Iterator[Expression]:
         for name, function, pattern in self._made:
@@ -105,15 +105,19 @@ class _Recorder:
 
 
 def _warm_reader_patterns() -> None:
-    """Its tables of phrases become expressions when they are first needed."""
-    from footnote.models.reader import query, question  # noqa: PLC0415 - after the recorder is in place
+    """The reader compiles its tables of phrases on first use."""
+    from footnote.models.reader import question  # noqa: PLC0415 - after the recorder is in place
 
     texts = ("hello, what is the GDP of Korea today, please?", "viết báo cáo về Hà Nội", "写一份关于茶的报告", "2 + 2")
     for text in texts:
-        asked = question.parse_question(text)
-        list(query.build_searches(asked.parts or (text,), query.Subject("tea in China", ("Tea | A site",))))
-        query.has_topic(text)
-    list(query.build_searches(("and in Vietnam?", "its population", "summarise it", "它多大"), query.Subject("Korea")))
+        parsed = question.parse_message(text)
+        list(question.build_searches(parsed.parts or (text,), question.Subject("tea in China", ("Tea | A site",))))
+        question.has_topic(text)
+    list(
+        question.build_searches(
+            ("and in Vietnam?", "its population", "summarise it", "它多大"), question.Subject("Korea")
+        )
+    )
 
 
 def _module_patterns(module: Any, used: _Used) -> Iterator[Expression]:
@@ -178,7 +182,7 @@ def _names(node: ast.expr) -> list[str]:
 
 
 def _inline_patterns(module: Any, tree: ast.Module) -> Iterator[Expression]:
-    """`re.sub("…", …)` inside of functions, where the text of it can be known."""
+    """`re.sub("…", …)` inside of functions, where the pattern can be evaluated."""
     functions = (
         node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
     )
@@ -248,13 +252,13 @@ def find_slow_text(expression: Expression) -> list[Any] | None:
     return None
 
 
-def _ratio(use: Callable[[Any], object], made: Callable[[int], Any]) -> float:
-    """How many times the cost of a short text a long one has. 0: it is cheap."""
+def _ratio(use: Callable[[Any], object], make_text: Callable[[int], Any]) -> float:
+    """How many times the cost of a short text a long one has. 0: the cost is negligible."""
     try:
-        if _cost(use, made(MIDDLE)) < NEGLIGIBLE_SECONDS:
+        if _cost(use, make_text(MIDDLE)) < NEGLIGIBLE_SECONDS:
             return 0
-        short = min(_cost(use, made(SMALL)) for _ in range(5))
-        return min(_cost(use, made(LARGE)) for _ in range(2)) / max(short, 1e-6)
+        short = min(_cost(use, make_text(SMALL)) for _ in range(5))
+        return min(_cost(use, make_text(LARGE)) for _ in range(2)) / max(short, 1e-6)
     except _TooLong:
         return 1e9
 

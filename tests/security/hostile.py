@@ -1,39 +1,26 @@
-"""What hostile documents are tried with: a server that nobody may talk to, a file that nobody may read, pictures."""
+"""Parts of hostile documents: a server that must not be contacted, a file that must not be read, images."""
 
-import asyncio
 import struct
 import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from web import Trap
+
 CANARY = "canary-4f1d7c"
-
-
-class Trap:
-    """A server that nobody may talk to."""
-
-    connections = 0
-    url = ""
-
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-        writer.close()
 
 
 @asynccontextmanager
 async def run_trap() -> AsyncIterator[Trap]:
-    trap = Trap()
-    server = await asyncio.start_server(trap.answer, "127.0.0.1", 0)
-    async with server:
-        trap.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    """A server that no converter or parser may connect to."""
+    async with Trap() as trap:
         yield trap
     assert trap.connections == 0
 
 
 def plant_canary(folder: Path) -> Path:
-    """A text that must not come out anywhere, with pictures of it beside it."""
+    """A text file whose content must appear in no output, and images that contain the same text."""
     path = folder / "secret.txt"
     path.write_text(CANARY)
     path.with_suffix(".png").write_bytes(png(4, 4, text=CANARY))
@@ -42,7 +29,7 @@ def plant_canary(folder: Path) -> Path:
 
 
 def png(width: int, height: int, text: str = "") -> bytes:
-    """As large as it says only up to a few pixels."""
+    """Has its pixel data only up to 10,000 pixels: a larger one claims a size that it does not have."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -59,6 +46,6 @@ def png(width: int, height: int, text: str = "") -> bytes:
     )
 
 
-def svg(content: str, beginning: str = "") -> bytes:
+def svg(content: str, prolog: str = "") -> bytes:
     space = "xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink' width='100' height='100'"
-    return f"{beginning}<svg {space}>{content}</svg>".encode()
+    return f"{prolog}<svg {space}>{content}</svg>".encode()

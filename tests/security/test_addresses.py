@@ -1,4 +1,4 @@
-"""SSRF: no connection is made to an address that is not public, wherever it comes from and however it is written."""
+"""SSRF: no connection to an address that is not public, wherever it comes from and however it is written."""
 
 import ipaddress
 import itertools
@@ -8,7 +8,7 @@ import pytest
 from footnote.net.client import Net
 from footnote.net.guard import AddressRefused, is_public
 from security.addresses import NOT_PUBLIC, PUBLIC
-from web import Reply, Request, Trap, Web
+from web import PageReply, PageRequest, Trap, Web
 from web.internet import SITE, Internet
 
 MESSAGE = "is not on the public web"
@@ -78,5 +78,5 @@ def loopback(version: int) -> str:
     return "127.0.0.1" if version == 4 else "::1"
 
 
-def own_name(request: Request) -> Reply:
-    return Reply(body=request.headers["host"].encode())
+def own_name(request: PageRequest) -> PageReply:
+    return PageReply(body=request.headers["host"].encode())

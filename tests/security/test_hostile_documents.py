@@ -1,5 +1,5 @@
-"""Documents that are made to do harm, through the real sandbox: a good document or a clear sentence, within the
-limits; nothing of this machine in what comes out, no connection to anywhere, and everybody else goes on."""
+"""Hostile documents in the real sandbox: a document or a clear message, within the limits; no file of this machine in
+the output, no connection, and other jobs continue."""
 
 import io
 import re
@@ -18,17 +18,12 @@ from footnote.protocol.errors import UnprocessableFile
 from footnote.sandbox.jobs import ConvertDocument, Target
 from footnote.sandbox.pool import SandboxPool
 from responsive import responsive
-from security.hostile import CANARY, Trap, plant_canary, png, run_trap, svg
+from security.hostile import CANARY, plant_canary, png, run_trap, svg
+from web import Trap
 
 # One sandbox for all of them, as in a server.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 TARGETS = pytest.mark.parametrize("target", ["pdf", "docx"])
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def sandbox() -> AsyncIterator[SandboxPool]:
-    async with SandboxPool() as sandbox:
-        yield sandbox
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -51,7 +46,7 @@ async def convert(
 
 
 def text_of(target: Target, content: bytes) -> str:
-    """The text of a good document, with single spaces and without the numbers of its pages."""
+    """The text of a converted document, with single spaces and without page numbers."""
     if target == "pdf":
         document = pypdfium2.PdfDocument(content)
         pages = [page.get_textpage().get_text_bounded() for page in document]
@@ -65,7 +60,7 @@ def text_of(target: Target, content: bytes) -> str:
 
 
 def all_bytes(target: Target, content: bytes) -> bytes:
-    """All bytes of a document, and all that are packed in it."""
+    """All bytes of a document, and of the files packed in it."""
     if target == "docx":
         archive = zipfile.ZipFile(io.BytesIO(content))
         return b"".join((content, *(archive.read(name) for name in archive.namelist())))
@@ -85,7 +80,7 @@ def _unpacked(stream: bytes) -> bytes:
 
 @TARGETS
 @pytest.mark.parametrize(
-    ("markdown", "said"),
+    ("markdown", "expected"),
     [
         ("| a | b |\n|---|---|\n" + "| 1 | two |\n" * 100_000, "a b 1 two 1 two"),
         ("word " * 100_000, "word word word"),
@@ -100,16 +95,16 @@ def _unpacked(stream: bytes) -> bytes:
     ids=["rows", "words", "quotes", "lists", "emphasis", "brackets", "backticks", "fractions", "headings"],
 )
 async def test_large_and_deep_markdown_is_a_document(
-    sandbox: SandboxPool, target: Target, markdown: str, said: str
+    sandbox: SandboxPool, target: Target, markdown: str, expected: str
 ) -> None:
-    assert said in text_of(target, await convert(sandbox, target, markdown))
+    assert expected in text_of(target, await convert(sandbox, target, markdown))
 
 
 @pytest.mark.slow
 @TARGETS
 async def test_a_line_of_two_megabytes_is_a_document_or_takes_too_long(sandbox: SandboxPool, target: Target) -> None:
     content = b""
-    # How far a slow machine comes in the time that there is nobody knows.
+    # A slow machine may not finish within the time limit.
     with suppress(UnprocessableFile) if target == "pdf" else nullcontext():
         content = await convert(sandbox, target, "a" * 1_999_990)
     assert not content or "aaaaaaaaaa" in text_of(target, content)
@@ -151,7 +146,7 @@ async def test_markup_of_web_pages_and_typesetters_comes_out_as_it_was_written(
     sandbox: SandboxPool, target: Target
 ) -> None:
     content = await convert(sandbox, target, TYPESETTERS)
-    said = (
+    text = (
         text_of(target, content).replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
     )
     for written in (
@@ -163,7 +158,7 @@ async def test_markup_of_web_pages_and_typesetters_comes_out_as_it_was_written(
         "{{ 7*7 }}",
         "write18",
     ):
-        assert written in said
+        assert written in text
     assert b"root:" not in all_bytes(target, content)
 
 
@@ -175,9 +170,9 @@ async def test_scripts_and_frames_are_words_or_nothing(sandbox: SandboxPool, tar
         "[file](file:///etc/passwd) [vb](vbscript:x)\n\nafter"
     )
     content = await convert(sandbox, target, markdown)
-    said = text_of(target, content)
-    assert said.startswith("before")
-    assert said.endswith("after")
+    text = text_of(target, content)
+    assert text.startswith("before")
+    assert text.endswith("after")
     inside = all_bytes(target, content)
     for scheme in (rb"/URI\s*\(\s*(?:javascript|data|file|vbscript)", rb'Target="(?:javascript|data|file|vbscript)'):
         assert re.search(scheme, inside) is None
@@ -195,13 +190,13 @@ async def test_no_file_and_no_server_is_touched(sandbox: SandboxPool, trap: Trap
             f"..%2f..%2f..%2f..{canary}",
         ),
         *(f"{canary.with_suffix('.png')}", f"file://{canary.with_suffix('.svg')}", "/etc/passwd", "file:///etc/passwd"),
-        *(f"{trap.url}/a.png", f"{trap.url}/a.svg", f"//{trap.url.partition('//')[2]}/b.png", f"\\\\{trap.url}\\c.png"),
-        *("http://169.254.169.254/latest/meta-data/", f"{trap.url}/%0d%0a", "data:image/png;base64,AAAA"),
+        *(trap.url("/a.png"), trap.url("/a.svg"), f"//{trap.host}/b.png", f"\\\\{trap.url('')}\\c.png"),
+        *("http://169.254.169.254/latest/meta-data/", trap.url("/%0d%0a"), "data:image/png;base64,AAAA"),
     ]
     markdown = "# Report\n\n" + "\n\n".join(
         f"![picture {at}]({url})\n\n![p][{at}]\n\n[{at}]: {url}" for at, url in enumerate(where)
     )
-    markdown += f"\n\n<img src='{trap.url}/raw.png'><link rel=stylesheet href='{trap.url}/x.css'>\n\nafter"
+    markdown += f"\n\n<img src='{trap.url('/raw.png')}'><link rel=stylesheet href='{trap.url('/x.css')}'>\n\nafter"
     content = await convert(sandbox, target, markdown)
     assert "Report" in text_of(target, content)
     assert text_of(target, content).rstrip().endswith("after")
@@ -211,7 +206,7 @@ async def test_no_file_and_no_server_is_touched(sandbox: SandboxPool, trap: Trap
 
 
 def uses() -> str:
-    """Ten times ten times ten …"""
+    """Entities that expand ten times at each level."""
     levels = ""
     for level in range(1, 12):
         inner = f"<use xlink:href='#l{level - 1}'/>" * 10
@@ -230,7 +225,7 @@ async def test_pictures_that_are_bombs_or_reach_out_do_no_harm(
         "image.svg": svg(f"<image href='file://{canary.with_suffix('.png')}' width='9' height='9'/>"),
         "near.svg": svg(f"<image xlink:href='{canary.with_suffix('.png')}' width='9' height='9'/>"),
         "trap.svg": svg(
-            f"<image href='{trap.url}/a.png' width='9' height='9'/><style>@import '{trap.url}/b.css';</style>"
+            f"<image href='{trap.url('/a.png')}' width='9' height='9'/><style>@import '{trap.url('/b.css')}';</style>"
         ),
         "script.svg": svg("<script>alert(1)</script><foreignObject><b>x</b></foreignObject>"),
         "huge.svg": svg("<rect width='1e30' height='1e30'/>").replace(b"'100'", b"'1e9'"),
@@ -242,7 +237,7 @@ async def test_pictures_that_are_bombs_or_reach_out_do_no_harm(
     }
     markdown = "# Report\n\n" + "\n\n".join(f"![picture of {name}]({name})" for name in pictures) + "\n\nafter"
     content = await convert(sandbox, target, markdown, pictures)
-    said = text_of(target, content)
-    assert "Report" in said
-    assert said.rstrip().endswith("after")
+    text = text_of(target, content)
+    assert "Report" in text
+    assert text.rstrip().endswith("after")
     assert CANARY.encode() not in all_bytes(target, content)

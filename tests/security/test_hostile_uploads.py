@@ -1,12 +1,11 @@
-"""Uploads that are made to do harm, looked at and read as a server does it: a text or a clear sentence."""
+"""Hostile uploads, inspected and read as the server does: a text or a clear message."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
-from documents.extract.papers import lines, make_pdf
+from documents.extract.pdf_builder import lines, make_pdf
 from documents.office import (
     BILLION_LAUGHS,
     EXTERNAL_ENTITY,
@@ -23,7 +22,7 @@ from documents.office import (
     with_claimed_size,
     xlsx,
 )
-from footnote.documents.inspection.inspection import DOCX, ODS, PPTX, XLSX
+from footnote.documents.inspection import DOCX, ODS, PPTX, XLSX
 from footnote.protocol.errors import UnprocessableFile, UsageError
 from footnote.sandbox.jobs import DocumentText, Inspection, ReadText
 from footnote.sandbox.pool import SandboxPool
@@ -32,12 +31,6 @@ from security.hostile import CANARY, plant_canary, run_trap, svg
 
 # One sandbox for all of them, as in a server.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def sandbox() -> AsyncIterator[SandboxPool]:
-    async with SandboxPool() as sandbox:
-        yield sandbox
 
 
 async def read(sandbox: SandboxPool, filename: str, media_type: str, content: bytes) -> DocumentText:
@@ -70,11 +63,11 @@ def strings() -> str:
 
 
 def pages(count: int) -> bytes:
-    """A PDF that says it has so many."""
+    """A PDF that claims so many pages."""
     return make_pdf(lines("words")).replace(b"/Count 1", f"/Count {count}".encode())
 
 
-# Made when they are needed: together they are 200 MB and take a second.
+# Built on demand: together they have 200 MB and take a second.
 UPLOADS: dict[str, Callable[[], bytes]] = {
     "bomb.docx": lambda: docx(paragraph(" " * 50_000_000)),
     "bomb.zip": lambda: make_zip({"a": bytes(50_000_000)}),
@@ -82,8 +75,8 @@ UPLOADS: dict[str, Callable[[], bytes]] = {
     "claims less.docx": lambda: with_claimed_size(docx(paragraph("x" * 100_000)), 5),
     "claims.xlsx": lambda: with_claimed_size(xlsx({"A": cells(1, 1)}), 0xFFFFFFFE),
     "overlap.zip": lambda: overlapping_zip(500),
-    "laughs.docx": lambda: docx(paragraph("&j;"), beginning=BILLION_LAUGHS),
-    "laughs.pptx": lambda: pptx(shape("&j;"), beginning=BILLION_LAUGHS),
+    "laughs.docx": lambda: docx(paragraph("&j;"), prolog=BILLION_LAUGHS),
+    "laughs.pptx": lambda: pptx(shape("&j;"), prolog=BILLION_LAUGHS),
     "laughs.xlsx": lambda: xlsx(
         {"A": '<row r="1"><c r="A1" t="s"><v>0</v></c></row>'}, sharedStrings=f"{BILLION_LAUGHS}<sst>&j;</sst>"
     ),
@@ -118,13 +111,13 @@ async def test_a_hostile_upload_is_a_text_or_a_sentence(sandbox: SandboxPool, tm
     content = UPLOADS[filename]()
     path = tmp_path / "spooled"
     path.write_bytes(content)
-    said: list[object] = []
+    outcomes: list[object] = []
     try:
         kind = (await sandbox.run(Inspection(path=str(path), filename=filename))).media_type
-        said.append(await read(sandbox, filename, kind, content))
+        outcomes.append(await read(sandbox, filename, kind, content))
     except UsageError as error:
-        said.append(error.message)
-    (one,) = said
+        outcomes.append(error.message)
+    (one,) = outcomes
     if isinstance(one, DocumentText):
         assert len(one.text or one.reason) <= 2_000_000
     else:
@@ -152,8 +145,8 @@ async def test_what_was_never_looked_at_does_no_harm_either(
 @pytest.mark.parametrize(
     ("media_type", "make"),
     [
-        (DOCX, lambda beginning: docx(paragraph("&x;"), beginning=beginning)),
-        (PPTX, lambda beginning: pptx(shape("&x;"), beginning=beginning)),
+        (DOCX, lambda beginning: docx(paragraph("&x;"), prolog=beginning)),
+        (PPTX, lambda beginning: pptx(shape("&x;"), prolog=beginning)),
         (
             XLSX,
             lambda beginning: xlsx(
@@ -172,11 +165,11 @@ async def test_no_upload_reads_a_file_or_asks_a_server(
 ) -> None:
     canary = plant_canary(tmp_path)
     async with run_trap() as trap:
-        for place in (f"file://{canary}", str(canary), f"{trap.url}/x"):
+        for place in (f"file://{canary}", str(canary), trap.url("/x")):
             content = make(EXTERNAL_ENTITY.replace("file:///etc/passwd", place))
             try:
-                said = await read(sandbox, "a", media_type, content)
+                text = await read(sandbox, "a", media_type, content)
             except UnprocessableFile as error:
                 assert CANARY not in error.message  # noqa: PT017 - either is right
             else:
-                assert CANARY not in (said.text or "")
+                assert CANARY not in (text.text or "")

@@ -1,14 +1,13 @@
-"""SSRF: images and icons are fetched by the same rules as pages, hop by hop."""
+"""SSRF: images and icons follow the rules of pages, at each redirect."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
+from footnote.net import AddressRefused
 from footnote.net.client import Net
-from footnote.net.errors import AddressRefused
 from footnote.sandbox.pool import SandboxPool
-from footnote.web_search.crawl.image import FetchedImage, ImageFetcher
-from footnote.web_search.favicons import Favicons
+from footnote.web_search.images import Favicons, FetchedImage, ImageFetcher
 from security.addresses import NOT_PUBLIC
 from server.images import PNG, picture
 from web import Trap, Web, redirect

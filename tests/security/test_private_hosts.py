@@ -1,4 +1,4 @@
-"""`allowPrivateHosts` opens exactly what it names, and nothing beside it."""
+"""`allowPrivateHosts` permits exactly the hosts that it names."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""SSRF behind a proxy: the proxy connects, so that only what is surely public, or known to nobody here, goes to it."""
+"""SSRF behind a proxy, which connects itself: only public addresses, and names that this machine cannot resolve, go to
+it."""
 
 import itertools
 

@@ -1,10 +1,10 @@
-"""SSRF: a name that answers differently the next time. What is connected to is what was judged."""
+"""SSRF by DNS rebinding: the address that is connected to is the one that was checked."""
 
 import pytest
 
 from footnote.net.client import ConnectionFailed, Net
 from footnote.net.guard import AddressRefused
-from web import Reply, Trap, Web
+from web import PageReply, Trap, Web
 from web.internet import SITE, Internet
 
 LOOPBACK = ["127.0.0.1", "::1"]
@@ -29,7 +29,7 @@ async def test_the_next_request_is_judged_by_the_next_answer(
     net: Net, internet: Internet, site: Web, traps: tuple[Trap, Trap]
 ):
     internet.add_name("rebind.test", [SITE], LOOPBACK)
-    site.put("/closing", Reply(headers={"Connection": "close"}))
+    site.put("/closing", PageReply(headers={"Connection": "close"}))
     url = traps[0].url("/closing", name="rebind.test")
     assert await open_status(net, url) == 200
     with pytest.raises(AddressRefused):
@@ -52,14 +52,14 @@ async def test_https_is_pinned_to_the_judged_address_too(
     internet.add_name("rebind.test", [SITE], LOOPBACK)
     url = traps[0].url("/", name="rebind.test", scheme="https")
     with pytest.raises(ConnectionFailed, match="TLS handshake") as failure:
-        await net.open_page(url)  # the site speaks no TLS, but it is the site that was asked
+        await net.open_page(url)  # the site does not speak TLS, but it was the host that was connected to
     assert (failure.value.kind, internet.connected) == ("tls", [(SITE, traps[0].port)])
     with pytest.raises(AddressRefused):
         await net.open_page(url)
 
 
 async def test_a_connection_that_the_operator_opened_is_not_used_for_those_who_may_not(net: Net, internet: Internet):
-    """The name is opened for one call; its kept connection must not serve another call."""
+    """A host permitted for one call; its pooled connection must not serve another call."""
     async with Web() as intranet:
         internet.add_name("wiki.test", LOOPBACK[:1])
         url = intranet.url("/en/Oxygen", name="wiki.test")

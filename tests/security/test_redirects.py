@@ -1,4 +1,4 @@
-"""SSRF: each hop is judged anew, by real redirects through the crawler. Ordinary redirects still work."""
+"""SSRF: each redirect is checked again, with real redirects through the crawler. Ordinary redirects work."""
 
 from urllib.parse import quote
 
@@ -9,7 +9,7 @@ from footnote.web_search.crawl.crawler import CrawledPage, Crawler
 from security.addresses import NOT_PUBLIC
 from web import Trap, Web, page, redirect
 from web.internet import SITE, Internet
-from web_search.plain_text import FakeExtractor
+from web_search.fakes import FakeExtractor
 
 
 async def read(net: Net, url: str, *, robots: bool = False, private_hosts: tuple[str, ...] = ()) -> CrawledPage:
@@ -99,7 +99,7 @@ async def test_an_intranet_page_that_redirects_opens_no_other_host(
 
 
 async def test_ordinary_redirects_still_work(net: Net, internet: Internet, site: Web):
-    """Relative, over to another public host, and from there into an intranet host that the operator opened."""
+    """Relative, to another public host, and from there to a private host that the operator permits."""
     async with Web({"/end": page("Arrived.")}) as intranet, Web() as other:
         internet.serve_at("8.8.8.8", other)
         internet.add_name("other.test", ["8.8.8.8"])

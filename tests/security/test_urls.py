@@ -1,4 +1,4 @@
-"""SSRF: a URL is read in one way only, and what cannot be read so is refused before anybody is asked anything."""
+"""SSRF: a URL that parsers may read differently is refused before any name is resolved."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from web.internet import Internet
 
 
 async def resolve_to_loopback(host: str) -> Sequence[str]:
-    """The worst name server: whatever it is asked for, it is this machine."""
+    """A hostile name server: every name resolves to this machine."""
     return ["127.0.0.1", "::1"]
 
 

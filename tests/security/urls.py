@@ -1,4 +1,4 @@
-"""URLs that try to be read as something else. `{four}` and `{six}` are the ports of traps on 127.0.0.1 and ::1."""
+"""URLs that parsers may read differently. `{four}` and `{six}` are the ports of traps on 127.0.0.1 and ::1."""
 
 HOSTILE = (
     # Parsers disagree about where the host begins.
@@ -25,7 +25,7 @@ HOSTILE = (
     "http:////127.0.0.1:{four}/",
     "//127.0.0.1:{four}/",
     "127.0.0.1:{four}/",
-    # Characters that one program leaves out and another does not.
+    # Characters that some programs remove and others do not.
     " http://127.0.0.1:{four}/",
     "http://127.0.0.1:{four}/ ",
     "http://127.0.0.1:{four}/\x00",
@@ -59,7 +59,7 @@ HOSTILE = (
     "http://%31%32%37.0.0.1:{four}/",
     "http://127.0.0.1%2f:{four}/",
     "http://127.0.0.1%00.site.test:{four}/",
-    # Other scripts that come out as digits, dots and letters.
+    # Characters of other scripts that are normalised to digits, dots and letters.
     "http://\uff11\uff12\uff17.\uff10.\uff10.\uff11:{four}/",
     "http://\u2460\u2461\u2466.\u24ea.\u24ea.\u2460:{four}/",
     "http://127\u30020\u30020\u30021:{four}/",
@@ -108,7 +108,7 @@ HOSTILE = (
     "http://metadata.google.internal:{four}/computeMetadata/v1/",
     "http://metadata.goog:{four}/",
     "http://instance-data:{four}/latest/meta-data/",
-    # Names that somebody else lets lead here.
+    # Public names that resolve to this machine.
     "http://localtest.me:{four}/",
     "http://127.0.0.1.nip.io:{four}/",
     "https://rebind.site.test:{four}/",
@@ -122,7 +122,7 @@ HOSTILE = (
     "http://127.0.0.1:65536/",
     "http://127.0.0.1:99999/",
     "http://127.0.0.1:{four}x/",
-    # Other schemes, and nothing at all.
+    # Other schemes, and no URL at all.
     "ftp://127.0.0.1:{four}/",
     "gopher://127.0.0.1:{four}/_GET%20/",
     "dict://127.0.0.1:{four}/info",
@@ -179,4 +179,4 @@ AMBIGUOUS = (
     f"http://{'x' * 64}.test/",
     f"http://{'x.' * 130}test/",
 )
-"""Public all of them, and yet not to be asked for: not every program reads them alike."""
+"""All public, and yet refused, because not every program parses them alike."""

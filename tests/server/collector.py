@@ -1,4 +1,4 @@
-"""A collector of traces on loopback: takes what the exporter sends over HTTP, and knows which span is whose."""
+"""A collector of traces on loopback: receives what the exporter sends over HTTP, and resolves the parents of spans."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,12 +11,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 TIMEOUT_SECONDS = 60.0
-"""What a test waits for has come by then, or never will."""
+"""Timeout of everything that a test waits for."""
 
 
 @dataclass
-class Collector:
-    """`hang`: takes requests, and answers none of them. `status`: what the others are answered with."""
+class TraceCollector:
+    """`hang`: requests are received and never answered. `status`: the status of the other responses."""
 
     url: str = ""
     hang: bool = False
@@ -51,7 +51,7 @@ class Collector:
                 self.spans.extend(scope.spans)
 
     async def wait_for_spans(self, name: str, times: int = 1) -> None:
-        """So many spans of this name are there, and all that ended before them."""
+        """Waits for that many spans of this name, and for all that ended before them."""
         async with asyncio.timeout(TIMEOUT_SECONDS), self.news:
             await self.news.wait_for(lambda: len(self.spans_named(name)) >= times)
 
@@ -63,7 +63,7 @@ class Collector:
         return sorted((span for span in self.spans if span.name == name), key=lambda span: span.start_time_unix_nano)
 
     def span_path(self, span: Span) -> list[str]:
-        """The names of a span and of all above it."""
+        """The names of a span and of its ancestors."""
         above = {one.span_id: one for one in self.spans}.get(span.parent_span_id)
         return [span.name, *(self.span_path(above) if above is not None else [])]
 
@@ -78,8 +78,8 @@ def attributes(holder: Any) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def run_collector(**facts: Any) -> AsyncIterator[Collector]:
-    collector = Collector(**facts)
+async def run_collector(**facts: Any) -> AsyncIterator[TraceCollector]:
+    collector = TraceCollector(**facts)
     app = web.Application()
     app.router.add_post("/v1/traces", collector.handle_request)
     runner = web.AppRunner(app, shutdown_timeout=1)

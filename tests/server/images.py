@@ -1,8 +1,8 @@
-"""Small images, and what a server of the small web answers with one."""
+"""Small images, and responses of the small web with an image."""
 
 import base64
 
-from web import Reply
+from web import PageReply
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -14,5 +14,5 @@ WEBP = b"RIFF\x1a\0\0\0WEBPVP8L\x0d\0\0\0\x2f\0\0\0\x10\x07\x10\x11\x11\x88\x88\
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>'
 
 
-def picture(content: bytes, kind: str = "application/octet-stream", status: int = 200) -> Reply:
-    return Reply(status, {"Content-Type": kind}, content)
+def picture(content: bytes, kind: str = "application/octet-stream", status: int = 200) -> PageReply:
+    return PageReply(status, {"Content-Type": kind}, content)

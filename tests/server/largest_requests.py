@@ -1,4 +1,4 @@
-"""The largest requests that each route of the table takes: longest addresses, and bodies up to their limits."""
+"""The largest requests that each route accepts: longest URLs, and bodies up to their limits."""
 
 import json
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ from server.forms import BOUNDARY, CONTENT_TYPE, END, form, part
 
 JSON = "application/json"
 MAX_PATH_LENGTH = 50_000
-"""A head may have 64 KB."""
+"""The limit of a request head is 64 KB."""
 
 
 @dataclass(frozen=True)
-class Large:
-    """One request. `name` says what is large about it."""
+class LargeRequest:
+    """One request. `name`: what is large about it."""
 
     name: str
     method: str
@@ -27,21 +27,23 @@ class Large:
     content_type: str = JSON
 
 
-def large_addresses(route: Route, known: dict[str, str]) -> Iterator[Large]:
-    """A long text in each place of the path, and in each field of the query."""
+def large_addresses(route: Route, known: dict[str, str]) -> Iterator[LargeRequest]:
+    """A long text in each path parameter, and in each field of the query."""
     names = [one.partition("}")[0] for one in route.path.split("{")[1:]]
     for name in names:
         for fill in ("a", "%25", "../"):
             long = fill * (MAX_PATH_LENGTH // len(fill))
-            yield Large(f"{name} of {fill}", route.method, fill_path(route.path, {**known, name: long}))
+            yield LargeRequest(f"{name} of {fill}", route.method, fill_path(route.path, {**known, name: long}))
     path = fill_path(route.path, known)
     fields = [one.encode_name for one in msgspec.structs.fields(route.query)] if route.query else ["x"]
     for field in fields:
         for fill in ("a", "%C3%A9", "[1] ", "1"):
             value = quote(fill, safe="%") * (MAX_PATH_LENGTH // len(quote(fill, safe="%")))
-            yield Large(f"{field}={fill}…", route.method, f"{path}?{field}={value}")
-    yield Large("fifty fields", route.method, f"{path}?{'&'.join(f'{fields[0]}={number}' for number in range(50))}")
-    yield Large("many fields", route.method, f"{path}?{'&'.join('a=b' for _ in range(MAX_PATH_LENGTH // 4))}")
+            yield LargeRequest(f"{field}={fill}…", route.method, f"{path}?{field}={value}")
+    yield LargeRequest(
+        "fifty fields", route.method, f"{path}?{'&'.join(f'{fields[0]}={number}' for number in range(50))}"
+    )
+    yield LargeRequest("many fields", route.method, f"{path}?{'&'.join('a=b' for _ in range(MAX_PATH_LENGTH // 4))}")
 
 
 def fill_path(path: str, known: dict[str, str]) -> str:
@@ -50,20 +52,20 @@ def fill_path(path: str, known: dict[str, str]) -> str:
     return path
 
 
-def large_bodies(route: Route, known: dict[str, str]) -> Iterator[Large]:
-    """JSON of every shape in every field, as large as the route takes it."""
+def large_bodies(route: Route, known: dict[str, str]) -> Iterator[LargeRequest]:
+    """JSON of every shape in every field, as large as the route accepts."""
     assert route.body is not None
     path, most = fill_path(route.path, known), route.max_body_bytes - 1_000
     fields = ["not_a_field", *(one.encode_name for one in msgspec.structs.fields(route.body))]
     every = tuple(large_values(most))
     for number, field in enumerate(fields):
-        # All shapes in the first fields, and each in some field of every route.
+        # All shapes in the first two fields, and each shape in some field of every route.
         for shape, value in every if number < 2 else (every[number % len(every)], every[(number + 5) % len(every)]):
-            yield Large(f"{field}: {shape}", route.method, path, b'{"%b":%b}' % (field.encode(), value))
+            yield LargeRequest(f"{field}: {shape}", route.method, path, b'{"%b":%b}' % (field.encode(), value))
     same = b",".join([b'"not_a_field":0'] * (most // 16))
-    yield Large("one field again and again", route.method, path, b"{%b}" % same)
-    yield Large("many fields", route.method, path, b"{%b}" % _keys(most))
-    yield Large("nothing but a list", route.method, path, b"[" * most)
+    yield LargeRequest("one field again and again", route.method, path, b"{%b}" % same)
+    yield LargeRequest("many fields", route.method, path, b"{%b}" % _keys(most))
+    yield LargeRequest("nothing but a list", route.method, path, b"[" * most)
 
 
 def large_values(size: int) -> Iterator[tuple[str, bytes]]:
@@ -83,8 +85,8 @@ def _keys(size: int) -> bytes:
     return b",".join(b'"%d":0' % number for number in range(size // 11))
 
 
-def large_forms(path: str) -> Iterator[Large]:
-    """Uploads that are large, and those that a parser could stumble over."""
+def large_forms(path: str) -> Iterator[LargeRequest]:
+    """Large uploads, and uploads that are expensive to parse."""
     boundary = BOUNDARY.encode()
     head = b'--%b\r\nContent-Disposition: form-data; name="files"; ' % boundary
     megabytes = 30_000_000
@@ -97,7 +99,7 @@ def large_forms(path: str) -> Iterator[Large]:
         ("many options", head + b"a=b; " * (megabytes // 5) + b"\r\n\r\nx\r\n" + END),
         ("many headers", head[:-2] + b"\r\n" + b"a: b\r\n" * (megabytes // 6) + b"\r\nx\r\n" + END),
     ):
-        yield Large(name, "POST", path, data, CONTENT_TYPE)
+        yield LargeRequest(name, "POST", path, data, CONTENT_TYPE)
 
 
 def as_json(value: Any) -> bytes:

@@ -1,8 +1,8 @@
-"""Runs `footnote` in this process, and writes down each time its event loop stood still.
+"""Runs `footnote` in this process, and records when its event loop is blocked.
 
-`LOOP_PROBE` names the file: one JSON line a stall, with the seconds of it and where the loop was. A stall is processor
-time: what the loop's own thread computed between two ticks of a timer, or what other threads of this process computed
-while the loop waited for the interpreter's lock. What a busy machine took from the process is not part of it.
+`LOOP_PROBE` names the file: one JSON line for each stall, with its seconds and the stack of the loop. A stall is CPU
+time: of the loop's own thread between two ticks of a timer, or of other threads of this process while the loop waited
+for the interpreter's lock. Time in which the process had no processor is not counted.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ NOTED_SECONDS = 0.02
 TICK_SECONDS = 0.004
 
 
-class Probe:
+class LoopProbe:
     def __init__(self, file: Path) -> None:
         self._file = file.open("a", encoding="utf-8")
         self._loop = asyncio.get_running_loop()
@@ -34,7 +34,8 @@ class Probe:
         threading.Thread(target=self._look, daemon=True).start()
 
     def _reading(self) -> tuple[float, float, float, float]:
-        # One file that is kept open: to open more of them would mean to wait for the interpreter's lock each time.
+        # The file stays open: opening one releases the interpreter's lock, and the loop would have to wait for it
+        # each time.
         queued = int(os.pread(self._schedule, 100, 0).split()[1]) / 1e9
         return time.monotonic(), time.thread_time(), time.process_time(), queued
 
@@ -50,7 +51,7 @@ class Probe:
         self._loop.call_later(TICK_SECONDS, self._tick)
 
     def _look(self) -> None:
-        """Where the loop is while it does not tick."""
+        """Records the stack of the loop's thread while the loop does not tick."""
         while True:
             time.sleep(NOTED_SECONDS / 2)
             if time.monotonic() - self._last[0] > NOTED_SECONDS:
@@ -63,7 +64,7 @@ class Probe:
 
 def _watched() -> asyncio.AbstractEventLoop:
     loop = _new_event_loop()
-    loop.call_soon(lambda: Probe(Path(os.environ["LOOP_PROBE"])))
+    loop.call_soon(lambda: LoopProbe(Path(os.environ["LOOP_PROBE"])))
     return loop
 
 

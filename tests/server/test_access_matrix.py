@@ -1,4 +1,4 @@
-"""Who may do what: every route of the table by everybody who may ask. A route without a row here fails the suite."""
+"""The permissions of every route for every kind of client. A route without a row here fails the suite."""
 
 import asyncio
 import hashlib
@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from cli.process import with_tool_server
-from cli.searching import small_web
+from cli.small_web import small_web
 from footnote.protocol.accounts import Login, NewToken, NewUser
 from footnote.server.routes import ALL_ROUTES
 from server.forms import CONTENT_TYPE, form, upload_files
-from server.house import PASSWORD, SECONDS, House, Person, open_house
+from server.harness import PASSWORD, SECONDS, ApiClient, ServerHarness, open_server
 from server.images import PNG, picture
-from upstream import Request, Upstream, call, reply, say, stop
+from upstream import ModelRequest, Upstream, call, reply, say, stop
 
 PUBLIC_URL = "http://footnote.example"
 FOREIGN = "https://evil.example"
@@ -30,18 +30,18 @@ READS = "What does the page say?"
 
 @dataclass(frozen=True)
 class Row:
-    """What a route answers to those who are let in. `theirs`: what is asked for belongs to the owner, so that for
-    everybody else it does not exist. None stands for what `owner` gets."""
+    """The statuses of a route for permitted clients. `theirs`: the resource belongs to the owner, and does not exist
+    for any other user. None: the status of `owner`."""
 
     owner: int
     body: Any = None
     theirs: bool = False
     admin: int | None = None
-    nobody: int = 401
-    """To whoever proves nothing."""
+    anonymous: int = 401
+    """The status for a client without credentials."""
     query: str = ""
     raw: str = ""
-    """What is sent where it is not JSON: `form` or `bundle`."""
+    """The kind of a body that is not JSON: `form` or `bundle`."""
 
 
 ROWS = {
@@ -72,7 +72,7 @@ ROWS = {
     f"GET {FILES}/frame": Row(200, theirs=True, query="?file_path=/page.html"),
     f"GET {FILES}/raw": Row(200, theirs=True, query=NOTES),
     f"GET {FILES}/archive": Row(200, theirs=True),
-    "GET /v2/downloads/{token}/{filename}": Row(200, theirs=True, nobody=200),
+    "GET /v2/downloads/{token}/{filename}": Row(200, theirs=True, anonymous=200),
     "GET /workspace/{user_id}/{path:path}": Row(200, theirs=True),
     "GET /uploads/{user_id}/{file_id}/{name:path}": Row(200, theirs=True),
     "POST /v2/sessions/{session_id}/messages": Row(202, {"content": "Why?"}, theirs=True),
@@ -105,14 +105,14 @@ ROWS = {
     ),
     "POST /v1/chat/completions": Row(200, {"model": "researcher", "messages": [{"role": "user", "content": "Why?"}]}),
     "GET /v1/models": Row(200),
-    "GET /healthz": Row(200, nobody=200),
-    "GET /readyz": Row(200, nobody=200),
+    "GET /healthz": Row(200, anonymous=200),
+    "GET /readyz": Row(200, anonymous=200),
     "GET /metrics": Row(403, admin=200),
-    "GET /openapi.json": Row(200, nobody=200),
+    "GET /openapi.json": Row(200, anonymous=200),
     "GET /v2/events/schema": Row(200),
-    "GET /": Row(200, nobody=200),
-    "GET /s/{session_id}": Row(200, nobody=200),
-    "GET /static/{path:path}": Row(200, nobody=200),
+    "GET /": Row(200, anonymous=200),
+    "GET /s/{session_id}": Row(200, anonymous=200),
+    "GET /static/{path:path}": Row(200, anonymous=200),
     "GET /v2/about": Row(200),
 }
 
@@ -122,56 +122,53 @@ def test_every_route_has_its_row_and_every_row_its_route():
 
 
 @dataclass
-class Cast:
-    """Everybody who may ask, and what the owner has."""
+class Actors:
+    """Clients of every kind, and the resources of the owner."""
 
-    house: House
-    owner: Person
-    other: Person
-    admin: Person
-    disabled: Person
+    server: ServerHarness
+    owner: ApiClient
+    other: ApiClient
+    admin: ApiClient
+    disabled: ApiClient
     image: str
-    """The address of one on the web."""
+    """The URL of an image on the web."""
     numbers: "itertools.count[int]" = field(default_factory=itertools.count)
 
-    async def things(self, path: str) -> dict[str, str]:
-        """What stands in a path: made anew, since some requests delete it."""
-        things = {"path:path": "login.css", "number:int": "1"}
-        accounts = self.house.app.accounts
+    async def path_parameters(self, path: str) -> dict[str, str]:
+        """Values for the parameters of a path, created for each request because some requests delete them."""
+        parameters = {"path:path": "login.css", "number:int": "1"}
+        accounts = self.server.app.accounts
         if "{session_id}" in path or "{run_id}" in path:
-            things["session_id"] = await self.owner.create_session()
+            parameters["session_id"] = await self.owner.create_session()
             question = READS if "{number:int}" in path else "Why?"
-            message = (await self.owner.ask_for_events(things["session_id"], question))[0]["message"]
-            things |= {"run_id": message["run_id"], "message_id": message["id"]}
+            message = (await self.owner.ask_for_events(parameters["session_id"], question))[0]["message"]
+            parameters |= {"run_id": message["run_id"], "message_id": message["id"]}
         if "{tool_use_id}" in path:
-            things |= await self._waiting_call()
+            parameters |= await self._waiting_call()
         if "{domain}" in path:
             await self.owner.ask_for_events(await self.owner.create_session(), READS)
-            things["domain"] = "127.0.0.1"
+            parameters["domain"] = "127.0.0.1"
         if "/files" in path or "{token}" in path:
-            things |= await self._files(things.get("session_id") or await self.owner.create_session())
+            parameters |= await self._files(parameters.get("session_id") or await self.owner.create_session())
         if "GET /workspace/" in path or "GET /uploads/" in path:
-            things |= await self._files(await self.owner.create_session())
-            things |= {"user_id": self.owner.id, "path:path": "notes.md", "name:path": "papers.zip"}
+            parameters |= await self._files(await self.owner.create_session())
+            parameters |= {"user_id": self.owner.id, "path:path": "notes.md", "name:path": "papers.zip"}
         elif "{user_id}" in path:
-            things["user_id"] = (await accounts.add(NewUser(f"victim {next(self.numbers)}", PASSWORD))).id
+            parameters["user_id"] = (await accounts.add(NewUser(f"victim {next(self.numbers)}", PASSWORD))).id
         if "{token_id}" in path:
-            things["token_id"] = (await accounts.issue(self.owner.id, NewToken("one"))).id
-        return things
+            parameters["token_id"] = (await accounts.issue(self.owner.id, NewToken("one"))).id
+        return parameters
 
     async def _waiting_call(self) -> dict[str, str]:
-        path = f"/v2/sessions/{await self.owner.create_session()}/messages"
-        run_id = (await self.owner.request("POST", path, {"content": "Shout"}, accept="application/json")).json[
-            "run_id"
-        ]
+        run_id = await self.owner.start_run(await self.owner.create_session(), "Shout")
         async with asyncio.timeout(SECONDS):
             while (await self.owner.request("GET", f"/v2/runs/{run_id}")).json["state"] != "waiting":
                 await asyncio.sleep(0.02)
         return {"run_id": run_id, "tool_use_id": "call_1"}
 
     async def _files(self, session_id: str) -> dict[str, str]:
-        """Files in a session of the owner, and an address of one of them."""
-        app = self.house.app
+        """Files in a session of the owner, and the download URL of one of them."""
+        app = self.server.app
         workspace = app.sessions.workspace(self.owner.id, session_id)
         for path, text in {"/notes.md": "Notes.", "/table.csv": "a,b", "/page.html": "<p>Hello"}.items():
             await workspace.write(path, text, message_id=None)
@@ -184,24 +181,24 @@ class Cast:
         return {"token": token, "filename": filename, "file_id": file["id"]}
 
     async def raw(self, kind: str) -> tuple[bytes, str]:
-        """A body that is not JSON, and its type."""
+        """A body that is not JSON, and its content type."""
         if kind == "form":
             return form(("notes.txt", b"Notes.")), CONTENT_TYPE
         session_id = await self.owner.create_session()
         return (await self.owner.request("GET", f"/v2/sessions/{session_id}/export")).body, "application/zip"
 
-    async def visit(self, person: Person) -> str:
-        """A new cookie."""
-        accounts = self.house.app.accounts
-        _, cookie = await accounts.log_in(Login(token=await accounts.create_login_token(person.id)))
+    async def visit(self, client: ApiClient) -> str:
+        """Logs in, and returns a new cookie."""
+        accounts = self.server.app.accounts
+        _, cookie = await accounts.log_in(Login(token=await accounts.create_login_token(client.id)))
         return cookie
 
 
 def _zip_file() -> bytes:
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("paper.txt", "A paper.")
-    return written.getvalue()
+    return buffer.getvalue()
 
 
 @pytest.mark.slow
@@ -209,7 +206,7 @@ async def test_each_route_answers_each_of_them_as_it_should(tmp_path: Path, upst
     with_tool_server(tmp_path, approval=True, id="researcher", webSearch={"enabled": True})
     async with small_web() as web:
 
-        def answer(request: Request) -> Any:
+        def answer(request: ModelRequest) -> Any:
             messages = request.body["messages"]
             has_tools = any(one["role"] == "tool" for one in messages)
             if not has_tools and "Shout" in str(messages[-1]["content"]):
@@ -226,59 +223,64 @@ async def test_each_route_answers_each_of_them_as_it_should(tmp_path: Path, upst
             "FOOTNOTE_LIMITS_REQUESTS_PER_MINUTE": "100000",
             f"{prefix}ALLOW_PRIVATE_HOSTS": web.host,
         }
-        async with open_house(tmp_path, upstream, **settings) as house:
-            cast = Cast(
-                house,
-                await house.add_user("owner"),
-                await house.add_user("other"),
-                await house.add_user("admin", role="admin"),
-                await house.add_user("disabled", disabled=True),
+        async with open_server(tmp_path, upstream, **settings) as server:
+            actors = Actors(
+                server,
+                await server.add_user("owner"),
+                await server.add_user("other"),
+                await server.add_user("admin", role="admin"),
+                await server.add_user("disabled", disabled=True),
                 web.url("/favicon.ico"),
             )
             wrong = {
-                f"{route.name}, {who}": (expected, answered)
+                f"{route.name}, {who}": (expected, status)
                 for route in ALL_ROUTES
-                for who, expected, answered in await _all_of(cast, route.name)
-                if expected != answered
+                for who, expected, status in await _all_of(actors, route.name)
+                if expected != status
             }
     assert wrong == {}
 
 
-async def _all_of(cast: Cast, name: str) -> list[tuple[str, int, int]]:
-    """Who asked, what they should get, and what they got. The owner comes last: that may be the end of it."""
+async def _all_of(actors: Actors, name: str) -> list[tuple[str, int, int]]:
+    """The client, the expected status and the actual one. The owner comes last, because some requests delete the
+    resource."""
     row, method = ROWS[name], name.partition(" ")[0]
-    anyone = row.nobody == 200 or name in ("POST /v2/auth/login", "GET /login")
+    anyone = row.anonymous == 200 or name in ("POST /v2/auth/login", "GET /login")
     known = 404 if row.theirs else row.owner
     refused = 403 if method != "GET" else row.owner
-    nobody = row.owner if anyone else 401
+    anonymous = row.owner if anyone else 401
     expectations: list[tuple[str, int, Callable[[], Awaitable[dict[str, str]]]]] = [
-        ("nobody", nobody, _with()),
-        ("a wrong token", nobody, _with(token="fn_wrong")),
-        ("a wrong key", nobody, _with(key="fn_wrong")),
-        ("a wrong cookie", nobody, _with(cookie="fnc_wrong")),
-        ("a disabled user", nobody, _with(token=cast.disabled.token)),
-        ("a disabled user with a key", nobody, _with(key=cast.disabled.token)),
-        ("a disabled user's browser", nobody, _with(cookie=cast.disabled.cookie)),
-        ("a wrong token beside a good cookie", nobody, _with(token="fn_wrong", cookie=cast.owner.cookie)),
-        ("another user", known, _with(token=cast.other.token)),
-        ("an admin", row.admin or known, _with(token=cast.admin.token)),
-        ("the owner's browser on another site", refused, _visiting(cast, origin=FOREIGN)),
-        ("the owner's browser on a page of nowhere", refused, _visiting(cast, origin="null")),
-        ("the owner's browser, with no origin said", refused, _visiting(cast, site="cross-site")),
-        ("the owner's browser on the page", row.owner, _visiting(cast, origin=PUBLIC_URL)),
-        ("the owner with a key", row.owner, _with(key=cast.owner.token)),
-        ("the owner", row.owner, _with(token=cast.owner.token)),
+        ("no credentials", anonymous, _with_credentials()),
+        ("a wrong token", anonymous, _with_credentials(token="fn_wrong")),
+        ("a wrong key", anonymous, _with_credentials(key="fn_wrong")),
+        ("a wrong cookie", anonymous, _with_credentials(cookie="fnc_wrong")),
+        ("a disabled user", anonymous, _with_credentials(token=actors.disabled.token)),
+        ("a disabled user with a key", anonymous, _with_credentials(key=actors.disabled.token)),
+        ("a disabled user's browser", anonymous, _with_credentials(cookie=actors.disabled.cookie)),
+        (
+            "a wrong token beside a good cookie",
+            anonymous,
+            _with_credentials(token="fn_wrong", cookie=actors.owner.cookie),
+        ),
+        ("another user", known, _with_credentials(token=actors.other.token)),
+        ("an admin", row.admin or known, _with_credentials(token=actors.admin.token)),
+        ("the owner's browser on another site", refused, _visiting(actors, origin=FOREIGN)),
+        ("the owner's browser on a page of nowhere", refused, _visiting(actors, origin="null")),
+        ("the owner's browser, with no origin said", refused, _visiting(actors, site="cross-site")),
+        ("the owner's browser on the page", row.owner, _visiting(actors, origin=PUBLIC_URL)),
+        ("the owner with a key", row.owner, _with_credentials(key=actors.owner.token)),
+        ("the owner", row.owner, _with_credentials(token=actors.owner.token)),
     ]
-    things = await cast.things(name)
+    path_parameters = await actors.path_parameters(name)
     found: list[tuple[str, int, int]] = []
     for who, expected, headers in expectations:
-        found.append((who, expected, await _status(cast, name, things, await headers())))
+        found.append((who, expected, await _status(actors, name, path_parameters, await headers())))
         if "owner" in who and row.theirs:
-            things = await cast.things(name)
+            path_parameters = await actors.path_parameters(name)
     return found
 
 
-def _with(*, token: str = "", key: str = "", cookie: str = "") -> Callable[[], Awaitable[dict[str, str]]]:
+def _with_credentials(*, token: str = "", key: str = "", cookie: str = "") -> Callable[[], Awaitable[dict[str, str]]]:
     async def headers() -> dict[str, str]:
         sent = {
             "authorization": f"Bearer {token}" if token else "",
@@ -290,46 +292,46 @@ def _with(*, token: str = "", key: str = "", cookie: str = "") -> Callable[[], A
     return headers
 
 
-def _visiting(cast: Cast, *, origin: str = "", site: str = "") -> Callable[[], Awaitable[dict[str, str]]]:
+def _visiting(actors: Actors, *, origin: str = "", site: str = "") -> Callable[[], Awaitable[dict[str, str]]]:
     async def headers() -> dict[str, str]:
-        said = {"origin": origin} if origin else {"sec_fetch_site": site}
-        return {"cookie": await cast.visit(cast.owner), **said}
+        origin_headers = {"origin": origin} if origin else {"sec_fetch_site": site}
+        return {"cookie": await actors.visit(actors.owner), **origin_headers}
 
     return headers
 
 
-async def _status(cast: Cast, name: str, things: dict[str, str], headers: dict[str, str]) -> int:
+async def _status(actors: Actors, name: str, path_parameters: dict[str, str], headers: dict[str, str]) -> int:
     row = ROWS[name]
     method, path = name.split(" ")
-    for key, value in things.items():
+    for key, value in path_parameters.items():
         path = path.replace(f"{{{key}}}", value)
-    number = next(cast.numbers)
+    number = next(actors.numbers)
     body = (
         {
-            key: {"{fresh}": f"person {number}", "{image}": cast.image}.get(str(value), value)
+            key: {"{fresh}": f"person {number}", "{image}": actors.image}.get(str(value), value)
             for key, value in row.body.items()
         }
         if row.body is not None
         else None
     )
-    # Each comes from an address of its own, so that no limit of an address is in the way.
+    # Each request comes from another address, so that no limit per address applies.
     address = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
     accept = "application/json" if row.owner == 202 else "*/*"
-    data, kind = await cast.raw(row.raw) if row.raw else (None, "application/json")
+    data, kind = await actors.raw(row.raw) if row.raw else (None, "application/json")
     sent = {"accept": accept, "x_forwarded_for": address, "content_type": kind, **headers}
-    answer = await cast.house.request(method, path + row.query, body=body, data=data, **sent)
-    if answer.status == 202:
-        await cast.owner.request("GET", f"/v2/runs/{answer.json['run_id']}/events")
-    return answer.status
+    response = await actors.server.request(method, path + row.query, body=body, data=data, **sent)
+    if response.status == 202:
+        await actors.owner.request("GET", f"/v2/runs/{response.json['run_id']}/events")
+    return response.status
 
 
-async def test_ids_in_bodies_are_held_against_the_owner_too(house: House):
-    ann, bob = await house.add_user("ann"), await house.add_user("bob")
+async def test_ids_in_bodies_are_held_against_the_owner_too(server: ServerHarness):
+    ann, bob = await server.add_user("ann"), await server.add_user("bob")
     hers, his = await ann.create_session(), await bob.create_session()
-    told = await ann.ask_for_events(hers)
+    events = await ann.ask_for_events(hers)
     await bob.ask_for_events(his)
-    run = told[0]["message"]
-    workspace = house.app.sessions.workspace(ann.id, hers)
+    run = events[0]["message"]
+    workspace = server.app.sessions.workspace(ann.id, hers)
     await workspace.write("/notes.md", "hers alone", message_id=run["id"])
 
     tries = {
@@ -345,12 +347,12 @@ async def test_ids_in_bodies_are_held_against_the_owner_too(house: House):
         ),
     }
 
-    assert {what: answer.status for what, answer in tries.items()} == dict.fromkeys(tries, 404)
-    assert all(b"hers alone" not in answer.body for answer in house.responses)
+    assert {what: response.status for what, response in tries.items()} == dict.fromkeys(tries, 404)
+    assert all(b"hers alone" not in response.body for response in server.responses)
 
 
-async def test_a_model_or_an_agent_that_is_not_there_is_the_callers_mistake(house: House):
-    ann = await house.add_user("ann")
+async def test_a_model_or_an_agent_that_is_not_there_is_the_callers_mistake(server: ServerHarness):
+    ann = await server.add_user("ann")
     session_id = await ann.create_session()
 
     tries = [
@@ -359,4 +361,4 @@ async def test_a_model_or_an_agent_that_is_not_there_is_the_callers_mistake(hous
         await ann.request("POST", f"/v2/sessions/{session_id}/messages", {"content": "Why?", "model": "nonsense"}),
     ]
 
-    assert [(answer.status, answer.error) for answer in tries] == [(400, "invalid_request")] * 3
+    assert [(response.status, response.error) for response in tries] == [(400, "invalid_request")] * 3

@@ -1,9 +1,9 @@
-"""What there is to choose from."""
+"""The catalog of models, agents and tools."""
 
 import json
 from pathlib import Path
 
-from server.house import House, open_house
+from server.harness import ServerHarness, open_server
 
 AGENTS = [
     {"id": "first", "name": "First", "description": "Searches.", "webSearch": {"enabled": True}},
@@ -21,8 +21,8 @@ def write_settings(home: Path) -> None:
 
 async def test_agents_are_shown_without_their_instructions(tmp_path: Path):
     write_settings(tmp_path / ".footnote")
-    async with open_house(tmp_path) as house:
-        agents = (await house.local.request("GET", "/v2/agents")).json["agents"]
+    async with open_server(tmp_path) as server:
+        agents = (await server.local.request("GET", "/v2/agents")).json["agents"]
     first, quiet = agents
     assert first == {
         "id": "first",
@@ -42,8 +42,8 @@ async def test_agents_are_shown_without_their_instructions(tmp_path: Path):
 
 async def test_models_say_whether_the_server_can_ask_them(tmp_path: Path):
     write_settings(tmp_path / ".footnote")
-    async with open_house(tmp_path, OPENAI_API_KEY="a-key-of-the-test") as house:
-        models = (await house.local.request("GET", "/v2/models")).json["models"]
+    async with open_server(tmp_path, OPENAI_API_KEY="a-key-of-the-test") as server:
+        models = (await server.local.request("GET", "/v2/models")).json["models"]
     assert [(one["id"], one["available"], one["default"]) for one in models] == [
         ("own/large", True, True),
         ("own/small", True, False),
@@ -53,17 +53,17 @@ async def test_models_say_whether_the_server_can_ask_them(tmp_path: Path):
     ]
 
 
-async def _tools(house: House, query: str, language: str) -> dict[str, str]:
-    answer = await house.local.request("GET", f"/v2/tools{query}", accept_language=language)
-    return {one["name"]: one["title"] for one in answer.json["tools"]}
+async def _tools(server: ServerHarness, query: str, language: str) -> dict[str, str]:
+    response = await server.local.request("GET", f"/v2/tools{query}", accept_language=language)
+    return {one["name"]: one["title"] for one in response.json["tools"]}
 
 
 async def test_tools_are_those_of_the_agent_in_the_language_of_who_asks(tmp_path: Path):
     write_settings(tmp_path / ".footnote")
-    async with open_house(tmp_path) as house:
-        first = await _tools(house, "", "vi")
-        quiet = await _tools(house, "?agent_id=quiet", "zh")
-        unknown = await house.local.request("GET", "/v2/tools?agent_id=nobody")
+    async with open_server(tmp_path) as server:
+        first = await _tools(server, "", "vi")
+        quiet = await _tools(server, "?agent_id=quiet", "zh")
+        unknown = await server.local.request("GET", "/v2/tools?agent_id=nobody")
     assert first["web_search"] == "Tìm kiếm web"
     assert "list_files" in first
     assert quiet == {}

@@ -1,4 +1,4 @@
-"""What one user has converted and read does not keep others waiting, and nobody works for a client that is gone."""
+"""Conversions and uploads of one user do not delay others, and work for a disconnected client is dropped."""
 
 import asyncio
 import os
@@ -11,47 +11,40 @@ import pytest
 
 from footnote.sandbox.pool import SandboxPool
 from footnote.sessions.renditions import Renditions
-from footnote.workspace import upload_reader
+from footnote.workspace import uploads
 from footnote.workspace.uploads import Uploads
-from sandbox.witness import TIMEOUT_SECONDS, Witness
+from sandbox.hang_monitor import TIMEOUT_SECONDS, HangMonitor
 from server import forms
-from server.desk import Desk
-from server.house import Answer, House, open_house
+from server.harness import ApiResponse, ServerHarness, open_server
+from server.session_files import SessionFiles
 
-WORKER = "sandbox.workers:work"
-
-
-@pytest.fixture
-async def witness(tmp_path: Path) -> AsyncIterator[Witness]:
-    witness = Witness(tmp_path)
-    yield witness
-    witness.close()
+WORKER = "sandbox.scripted_worker:work"
 
 
 @asynccontextmanager
-async def single_job_sandbox(house: House, witness: Witness) -> AsyncIterator[SandboxPool]:
-    """The server with a sandbox that does one job of each kind at a time, and hangs when a document says so."""
-    app = house.app
-    async with SandboxPool(worker=WORKER, max_processes=1, environ=witness.environ) as sandbox:
+async def single_job_sandbox(server: ServerHarness, hang_monitor: HangMonitor) -> AsyncIterator[SandboxPool]:
+    """A server whose sandbox runs one job of each kind at a time, and hangs when a document says so."""
+    app = server.app
+    async with SandboxPool(worker=WORKER, max_processes=1, environ=hang_monitor.environ) as sandbox:
         app.renditions = Renditions(app._database, app.sessions, app.blobs, sandbox)
         app.uploads = Uploads(app._database, app.blobs, app.library, sandbox, app.spool, max_bytes=1_000_000)
         yield sandbox
         await app.uploads.close()
 
 
-async def open_desk(house: House, name: str) -> Desk:
-    person = await house.add_user(name)
-    return Desk(person, await person.create_session())
+async def open_session_files(server: ServerHarness, name: str) -> SessionFiles:
+    client = await server.add_user(name)
+    return SessionFiles(client, await client.create_session())
 
 
-async def convert_text(desk: Desk, text: str) -> Answer:
+async def convert_text(session_files: SessionFiles, text: str) -> ApiResponse:
     name = f"/{text.replace(' ', '-')}.md"
-    assert (await desk.write(name, text)).status == 201
-    return await desk.request("POST", "/convert", {"file_path": name, "convert_type": "pdf"})
+    assert (await session_files.write(name, text)).status == 201
+    return await session_files.request("POST", "/convert", {"file_path": name, "convert_type": "pdf"})
 
 
-async def upload_file(desk: Desk, name: str, content: bytes) -> Answer:
-    return await forms.upload_files(desk.person, desk.session_id, (name, content))
+async def upload_file(session_files: SessionFiles, name: str, content: bytes) -> ApiResponse:
+    return await forms.upload_files(session_files.client, session_files.session_id, (name, content))
 
 
 async def wait_until(condition: Callable[[], bool]) -> None:
@@ -61,18 +54,18 @@ async def wait_until(condition: Callable[[], bool]) -> None:
 
 
 async def test_a_user_with_many_conversions_is_told_to_wait_and_another_has_a_turn_in_between(
-    house: House, witness: Witness
+    server: ServerHarness, hang_monitor: HangMonitor
 ) -> None:
-    one, other = await open_desk(house, "one"), await open_desk(house, "other")
-    async with single_job_sandbox(house, witness) as sandbox:
+    one, other = await open_session_files(server, "one"), await open_session_files(server, "other")
+    async with single_job_sandbox(server, hang_monitor) as sandbox:
         queue = sandbox.queues["convert"]
         hanging = asyncio.create_task(convert_text(one, "hang"))
-        await witness.wait_started()
+        await hang_monitor.wait_started()
         done: list[str] = []
 
-        async def conversion(desk: Desk, text: str) -> None:
-            assert (await convert_text(desk, text)).status == 200
-            done.append(desk.person.name)
+        async def conversion(session_files: SessionFiles, text: str) -> None:
+            assert (await convert_text(session_files, text)).status == 200
+            done.append(session_files.client.name)
 
         waiting: list[asyncio.Task[None]] = []
         for number in range(4):
@@ -85,43 +78,43 @@ async def test_a_user_with_many_conversions_is_told_to_wait_and_another_has_a_tu
         await wait_until(lambda: queue.waiting == 5)
         hanging.cancel()
         await asyncio.gather(*waiting)
-        # Answers that follow each other closely may come in another order than that of the work.
+        # Responses in quick succession may arrive in another order than the jobs ran.
         assert "other" in done[:3], "users take turns"
 
 
 async def test_conversions_of_clients_that_are_gone_are_killed_and_leave_the_queue(
-    house: House, witness: Witness
+    server: ServerHarness, hang_monitor: HangMonitor
 ) -> None:
-    one, other = await open_desk(house, "one"), await open_desk(house, "other")
-    async with single_job_sandbox(house, witness) as sandbox:
+    one, other = await open_session_files(server, "one"), await open_session_files(server, "other")
+    async with single_job_sandbox(server, hang_monitor) as sandbox:
         queue = sandbox.queues["convert"]
         clients = [asyncio.create_task(convert_text(one, "hang"))]
-        await witness.wait_started()
+        await hang_monitor.wait_started()
         clients += [asyncio.create_task(convert_text(one, f"hang {number}")) for number in range(4)]
         await wait_until(lambda: queue.waiting == 4)
         for client in clients:
             client.cancel()
         await asyncio.gather(*clients, return_exceptions=True)
-        await witness.wait_gone()
+        await hang_monitor.wait_gone()
         await wait_until(lambda: (queue.running, queue.waiting) == (0, 0))
         assert (await convert_text(other, "mine")).status == 200
 
 
 async def test_an_upload_is_kept_while_others_are_read_and_has_its_text_later(
-    house: House, witness: Witness, monkeypatch: pytest.MonkeyPatch
+    server: ServerHarness, hang_monitor: HangMonitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upload_reader, "WAIT_SECONDS", 0.05)
-    one, other = await open_desk(house, "one"), await open_desk(house, "other")
-    async with single_job_sandbox(house, witness):
+    monkeypatch.setattr(uploads, "WAIT_SECONDS", 0.05)
+    one, other = await open_session_files(server, "one"), await open_session_files(server, "other")
+    async with single_job_sandbox(server, hang_monitor):
         hanging = asyncio.create_task(upload_file(one, "hang", b"words"))
-        await witness.wait_started()
-        kept = await upload_file(other, "text 5", b"words")
-        assert kept.status == 201
-        [record] = kept.json["files"]
+        await hang_monitor.wait_started()
+        stored = await upload_file(other, "text 5", b"words")
+        assert stored.status == 201
+        [record] = stored.json["files"]
         unread = await other.request("GET", "/text", file_path=record["path"])
         assert unread.status == 422
         assert unread.json["error"]["message"] == "text 5 is still being read: try again in a moment."
-        os.kill(witness.pid, signal.SIGKILL)
+        os.kill(hang_monitor.pid, signal.SIGKILL)
         assert (await hanging).status == 201
         async with asyncio.timeout(TIMEOUT_SECONDS):
             while (read := await other.request("GET", "/text", file_path=record["path"])).status != 200:
@@ -130,21 +123,21 @@ async def test_an_upload_is_kept_while_others_are_read_and_has_its_text_later(
 
 
 async def test_an_upload_that_was_not_read_before_a_restart_is_read_after_it(
-    tmp_path: Path, witness: Witness, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, hang_monitor: HangMonitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upload_reader, "WAIT_SECONDS", 0.05)
-    async with open_house(tmp_path) as house:
-        desk = Desk(house.local, await house.local.create_session())
-        async with single_job_sandbox(house, witness):
-            hanging = asyncio.create_task(upload_file(desk, "hang", b"never read"))
-            await witness.wait_started()
-            [record] = (await upload_file(desk, "a.txt", b"words")).json["files"]
-        # Its process was ended with the sandbox, which says nothing about the file: it is kept as well.
+    monkeypatch.setattr(uploads, "WAIT_SECONDS", 0.05)
+    async with open_server(tmp_path) as server:
+        session_files = SessionFiles(server.local, await server.local.create_session())
+        async with single_job_sandbox(server, hang_monitor):
+            hanging = asyncio.create_task(upload_file(session_files, "hang", b"never read"))
+            await hang_monitor.wait_started()
+            [record] = (await upload_file(session_files, "a.txt", b"words")).json["files"]
+        # The worker was killed with the sandbox, which says nothing about the file: it is kept as well.
         [other] = (await hanging).json["files"]
-    async with open_house(tmp_path) as house:
-        desk = Desk(house.local, desk.session_id)
+    async with open_server(tmp_path) as server:
+        session_files = SessionFiles(server.local, session_files.session_id)
         for path, text in ((record["path"], "words"), (other["path"], "never read")):
             async with asyncio.timeout(TIMEOUT_SECONDS):
-                while (read := await desk.request("GET", "/text", file_path=path)).status != 200:
+                while (read := await session_files.request("GET", "/text", file_path=path)).status != 200:
                     await asyncio.sleep(0.01)
             assert read.json["text"] == text

@@ -1,4 +1,4 @@
-"""Uploads as nobody should send them: nothing of them stays, nobody else waits, and the sender is told why."""
+"""Malformed and hostile uploads: nothing is stored, other clients do not wait, and the client learns the reason."""
 
 import asyncio
 import secrets
@@ -11,10 +11,10 @@ from starlette.datastructures import Headers
 from starlette.types import Message
 
 from footnote.protocol.errors import TooLarge, UsageError
-from footnote.server.uploads import RequestBody
+from footnote.server.requests import RequestBody
 from responsive import responsive
 from server.forms import BOUNDARY, CONTENT_TYPE, END, form, part, upload_files
-from server.house import LOCAL_TOKEN, House, open_house
+from server.harness import LOCAL_TOKEN, ServerHarness, open_server
 from workspace.hostile import HOSTILE_NAMES
 
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -22,13 +22,13 @@ Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @pytest.fixture
 def spool(tmp_path: Path) -> Path:
-    """Where uploads are until they are kept."""
+    """The folder of unfinished uploads."""
     return tmp_path / ".footnote" / "spool"
 
 
-async def _begin_upload(house: House, session_id: str, *headers: str) -> Connection:
-    """A request for an upload of which only the head was sent."""
-    host, _, port = house.url.removeprefix("http://").partition(":")
+async def _begin_upload(server: ServerHarness, session_id: str, *headers: str) -> Connection:
+    """Sends the head of an upload, and none of its body."""
+    host, _, port = server.url.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     lines = (
         f"POST /v2/sessions/{session_id}/files HTTP/1.1",
@@ -47,35 +47,35 @@ async def _end(writer: asyncio.StreamWriter) -> None:
     await writer.wait_closed()
 
 
-async def _names(house: House, session_id: str) -> list[str]:
-    listed = await house.local.request("GET", f"/v2/sessions/{session_id}/files")
+async def _names(server: ServerHarness, session_id: str) -> list[str]:
+    listed = await server.local.request("GET", f"/v2/sessions/{session_id}/files")
     return sorted(one["filename"] for one in listed.json["files"])
 
 
-async def _wait_until_empty(house: House, folder: Path) -> None:
+async def _wait_until_empty(server: ServerHarness, folder: Path) -> None:
     async with asyncio.timeout(30):
         while list(folder.glob("*")):
             await asyncio.sleep(0.01)
-    assert (await house.request("GET", "/healthz")).status == 200
+    assert (await server.request("GET", "/healthz")).status == 200
 
 
 @pytest.mark.slow
-async def test_no_name_of_an_upload_leads_anywhere(house: House, tmp_path: Path):
+async def test_no_name_of_an_upload_leads_anywhere(server: ServerHarness, tmp_path: Path):
     before = sorted(tmp_path.rglob("*"))
-    session_id = await house.local.create_session()
+    session_id = await server.local.create_session()
     names = [name for name in HOSTILE_NAMES if name][::3]
     for at in range(0, len(names), 20):
-        answer = await upload_files(
-            house.local,
+        response = await upload_files(
+            server.local,
             session_id,
             *((f"{name}{at + n}.txt", b"%d" % (at + n)) for n, name in enumerate(names[at : at + 20])),
         )
-        assert answer.status == 201, answer
-    listed = (await house.local.request("GET", f"/v2/sessions/{session_id}/files")).json["files"]
+        assert response.status == 201, response
+    listed = (await server.local.request("GET", f"/v2/sessions/{session_id}/files")).json["files"]
     assert len(listed) == len(names)
     for one in listed:
         key = f"uploads/local/{one['id']}/{one['filename']}"
-        assert (unquote(one["url"]), one["path"]) == (key, f"{house.app.storage.address}{key}")
+        assert (unquote(one["url"]), one["path"]) == (key, f"{server.app.storage.address}{key}")
         assert not {"?", "#"} & set(one["url"])
         assert not {"/", "\\", "\0", "\n", "\r"} & set(one["filename"])
         assert one["filename"].strip(". ")
@@ -95,66 +95,68 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("body", "status"), BROKEN.values(), ids=BROKEN.keys())
-async def test_a_broken_form_is_refused_and_leaves_nothing(house: House, spool: Path, body: bytes, status: int):
-    session_id = await house.local.create_session()
-    reader, writer = await _begin_upload(house, session_id, f"Content-Length: {len(body)}")
+async def test_a_broken_form_is_refused_and_leaves_nothing(
+    server: ServerHarness, spool: Path, body: bytes, status: int
+):
+    session_id = await server.local.create_session()
+    reader, writer = await _begin_upload(server, session_id, f"Content-Length: {len(body)}")
     writer.write(body)
     assert (await reader.readline()).startswith(b"HTTP/1.1 %d" % status)
     await _end(writer)
-    await _wait_until_empty(house, spool)
+    await _wait_until_empty(server, spool)
 
 
 @pytest.mark.parametrize(
     "kind", ["", "multipart/form-data", "application/json", "text/plain; boundary=x", "multipart/mixed; boundary=x"]
 )
-async def test_what_does_not_say_to_be_a_form_is_refused(house: House, kind: str):
-    session_id = await house.local.create_session()
-    answer = await house.request(
+async def test_what_does_not_say_to_be_a_form_is_refused(server: ServerHarness, kind: str):
+    session_id = await server.local.create_session()
+    response = await server.request(
         "POST", f"/v2/sessions/{session_id}/files", token=LOCAL_TOKEN, data=form(("a.txt", b"a")), content_type=kind
     )
-    assert answer.status == (400 if kind == "multipart/form-data" else 415)
+    assert response.status == (400 if kind == "multipart/form-data" else 415)
 
 
-async def test_a_client_that_goes_in_the_middle_leaves_nothing(house: House, spool: Path):
-    session_id = await house.local.create_session()
-    _, writer = await _begin_upload(house, session_id, "Content-Length: 10000000")
+async def test_a_client_that_goes_in_the_middle_leaves_nothing(server: ServerHarness, spool: Path):
+    session_id = await server.local.create_session()
+    _, writer = await _begin_upload(server, session_id, "Content-Length: 10000000")
     writer.write(part("a.txt", b"whole") + part("b.txt", b"x" * 500_000)[:-2])
     await writer.drain()
     async with asyncio.timeout(30):
-        while await _names(house, session_id) != ["a.txt"] or not list(spool.iterdir()):
+        while await _names(server, session_id) != ["a.txt"] or not list(spool.iterdir()):
             await asyncio.sleep(0.01)
     await _end(writer)
-    await _wait_until_empty(house, spool)
-    assert await _names(house, session_id) == ["a.txt"]
+    await _wait_until_empty(server, spool)
+    assert await _names(server, session_id) == ["a.txt"]
 
 
-async def test_a_length_that_is_too_small_cuts_the_form(house: House, spool: Path):
-    session_id = await house.local.create_session()
+async def test_a_length_that_is_too_small_cuts_the_form(server: ServerHarness, spool: Path):
+    session_id = await server.local.create_session()
     body = form(("a.txt", b"a" * 1000))
-    reader, writer = await _begin_upload(house, session_id, "Content-Length: 500")
+    reader, writer = await _begin_upload(server, session_id, "Content-Length: 500")
     writer.write(body)
     assert (await reader.readline()).startswith(b"HTTP/1.1 400")
     await _end(writer)
-    await _wait_until_empty(house, spool)
-    assert await _names(house, session_id) == []
+    await _wait_until_empty(server, spool)
+    assert await _names(server, session_id) == []
 
 
-async def test_a_length_that_is_too_large_is_no_reason_to_wait_for_more(house: House):
-    session_id = await house.local.create_session()
-    reader, writer = await _begin_upload(house, session_id, "Content-Length: 1000000")
+async def test_a_length_that_is_too_large_is_no_reason_to_wait_for_more(server: ServerHarness):
+    session_id = await server.local.create_session()
+    reader, writer = await _begin_upload(server, session_id, "Content-Length: 1000000")
     writer.write(form(("a.txt", b"a")))
     await writer.drain()
     async with asyncio.timeout(30):
-        while await _names(house, session_id) != ["a.txt"]:
+        while await _names(server, session_id) != ["a.txt"]:
             await asyncio.sleep(0.01)
     await _end(writer)
     assert reader.at_eof() or await reader.read() == b""
 
 
 async def test_more_than_may_come_is_refused_by_its_length_before_any_of_it_is_read(tmp_path: Path):
-    async with open_house(tmp_path, FOOTNOTE_LIMITS_UPLOAD_BYTES="1000") as house:
-        session_id = await house.local.create_session()
-        reader, writer = await _begin_upload(house, session_id, "Content-Length: 999999999", "Expect: 100-continue")
+    async with open_server(tmp_path, FOOTNOTE_LIMITS_UPLOAD_BYTES="1000") as server:
+        session_id = await server.local.create_session()
+        reader, writer = await _begin_upload(server, session_id, "Content-Length: 999999999", "Expect: 100-continue")
         assert (await reader.readline()).startswith(b"HTTP/1.1 413")
         await _end(writer)
 
@@ -163,34 +165,34 @@ async def test_more_than_may_come_is_refused_by_its_length_before_any_of_it_is_r
 async def test_who_sends_too_much_can_read_why_although_they_send_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, chunked: bool
 ):
-    # A busy machine may be silent in the middle of it.
-    monkeypatch.setattr("footnote.server.uploads.LINGER_SILENCE_SECONDS", 30)
-    async with open_house(tmp_path, FOOTNOTE_LIMITS_UPLOAD_BYTES="100000") as house:
-        session_id = await house.local.create_session()
+    # Raised, because a busy machine may pause in the middle of it.
+    monkeypatch.setattr("footnote.server.requests.LINGER_SILENCE_SECONDS", 30)
+    async with open_server(tmp_path, FOOTNOTE_LIMITS_UPLOAD_BYTES="100000") as server:
+        session_id = await server.local.create_session()
         piece = b"x" * 65_536
         body = part("a.txt", piece * 150)
         how = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {len(body)}"
-        reader, writer = await _begin_upload(house, session_id, how)
+        reader, writer = await _begin_upload(server, session_id, how)
         for at in range(0, len(body), 65_536):
             one = body[at : at + 65_536]
             writer.write(b"%x\r\n%b\r\n" % (len(one), one) if chunked else one)
             await writer.drain()
         writer.write(b"0\r\n\r\n" if chunked else b"")
-        answer = await reader.read()
+        response = await reader.read()
         await _end(writer)
-        assert answer.startswith(b"HTTP/1.1 413")
-        assert b"connection: close" in answer
-        assert b"larger than" in answer
-        assert await _names(house, session_id) == []
+        assert response.startswith(b"HTTP/1.1 413")
+        assert b"connection: close" in response
+        assert b"larger than" in response
+        assert await _names(server, session_id) == []
 
 
 @pytest.mark.slow
-async def test_a_large_upload_is_never_whole_in_memory_and_nobody_waits_for_it(house: House, spool: Path):
-    session_id = await house.local.create_session()
+async def test_a_large_upload_is_never_whole_in_memory_and_nobody_waits_for_it(server: ServerHarness, spool: Path):
+    session_id = await server.local.create_session()
     size = 60_000_000
     block = secrets.token_hex(32_768).encode()
     head = part("large.txt", b"")[:-2]
-    reader, writer = await _begin_upload(house, session_id, f"Content-Length: {len(head) + size + 2 + len(END)}")
+    reader, writer = await _begin_upload(server, session_id, f"Content-Length: {len(head) + size + 2 + len(END)}")
     async with responsive():
         tracemalloc.start()
         writer.write(head)
@@ -204,14 +206,14 @@ async def test_a_large_upload_is_never_whole_in_memory_and_nobody_waits_for_it(h
     await _end(writer)
 
     assert peak < 8_000_000
-    assert await _names(house, session_id) == ["large.txt"]
-    await _wait_until_empty(house, spool)
+    assert await _names(server, session_id) == ["large.txt"]
+    await _wait_until_empty(server, spool)
 
 
-async def test_a_connection_is_used_again_after_an_upload(house: House):
-    session_id = await house.local.create_session()
+async def test_a_connection_is_used_again_after_an_upload(server: ServerHarness):
+    session_id = await server.local.create_session()
     body = form(("a.txt", b"a"))
-    reader, writer = await _begin_upload(house, session_id, f"Content-Length: {len(body)}")
+    reader, writer = await _begin_upload(server, session_id, f"Content-Length: {len(body)}")
     writer.write(body)
     head = await reader.readuntil(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 201")
@@ -219,7 +221,7 @@ async def test_a_connection_is_used_again_after_an_upload(house: House):
     await _end(writer)
 
 
-# A body that comes in pieces ------------------------------------------------------------------------------
+# Chunked bodies -------------------------------------------------------------------------------------------
 
 
 def _make_incoming(*messages: Message, stall: float = 5.0, **headers: str) -> RequestBody:

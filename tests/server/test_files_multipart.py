@@ -1,4 +1,4 @@
-"""Forms are read in pieces, however they are cut, and those that are none are refused with a sentence."""
+"""Multipart forms are parsed in any pieces, and malformed ones are refused with a message."""
 
 import random
 import secrets
@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterable
 import pytest
 
 from footnote.protocol.errors import TooLarge, UsageError, WrongKind
-from footnote.server.uploads import MAX_FILES, iter_parts
+from footnote.server.multipart import MAX_FILES, iter_parts
 from server.forms import BOUNDARY, CONTENT_TYPE, END, form, part
 
 
@@ -38,10 +38,10 @@ async def test_the_files_are_the_same_however_the_body_is_cut(size: int):
 
 
 async def test_the_files_are_the_same_when_the_body_is_cut_at_random():
-    chance = random.Random(5)
+    rng = random.Random(5)
     body = form(*FILES)
     for _ in range(50):
-        places = sorted(chance.sample(range(len(body)), 12))
+        places = sorted(rng.sample(range(len(body)), 12))
         cuts = [body[a:b] for a, b in zip([0, *places], [*places, len(body)], strict=True)]
         assert await _read(body, cuts) == FILES
 
@@ -135,18 +135,18 @@ async def test_what_stands_behind_the_end_is_not_looked_at():
 
 
 async def test_what_stands_behind_the_end_is_read_but_not_for_ever():
-    given: list[int] = []
+    sizes: list[int] = []
 
     async def body(behind: int) -> AsyncIterator[bytes]:
         yield form(("a.txt", b"a"))
         for number in range(behind):
-            given.append(number)
+            sizes.append(number)
             yield b"x" * 10_000
 
     assert [one.filename async for one in iter_parts(CONTENT_TYPE, body(3))] == ["a.txt"]
-    assert given == [0, 1, 2]
+    assert sizes == [0, 1, 2]
     assert [one.filename async for one in iter_parts(CONTENT_TYPE, body(1000))] == ["a.txt"]
-    assert len(given) == 3 + 7
+    assert len(sizes) == 3 + 7
 
 
 async def test_a_large_file_is_never_whole_in_memory():

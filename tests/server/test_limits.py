@@ -1,53 +1,46 @@
-"""How often somebody may ask."""
+"""Limits of requests and of logins."""
 
 import pytest
 
-from footnote.bus.local import MAX_BUCKETS, LocalBus
+from accounts.users import SettableClock
+from footnote.bus.base import MAX_BUCKETS, LocalBus
 from footnote.protocol.errors import LimitReached
 from footnote.server.limits import LoginLimits, RequestLimits, client_network
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.time = 1000.0
-
-    def __call__(self) -> float:
-        return self.time
-
-
 async def test_a_bucket_is_emptied_at_once_and_fills_with_time():
-    clock = Clock()
+    clock = SettableClock()
     buckets = RequestLimits(LocalBus(clock=clock), "requests", 3, 60)
     for _ in range(3):
-        await buckets.acquire("ann", "requests")
+        await buckets.acquire("ann", "requests", code="too_many_requests")
     with pytest.raises(LimitReached, match="Too many requests: wait 1 second") as refused:
-        await buckets.acquire("ann", "requests")
+        await buckets.acquire("ann", "requests", code="too_many_requests")
     assert refused.value.retry_after == pytest.approx(1.0)
-    await buckets.acquire("bob", "requests")
+    await buckets.acquire("bob", "requests", code="too_many_requests")
     clock.time += 1
-    await buckets.acquire("ann", "requests")
+    await buckets.acquire("ann", "requests", code="too_many_requests")
     with pytest.raises(LimitReached):
-        await buckets.acquire("ann", "requests")
+        await buckets.acquire("ann", "requests", code="too_many_requests")
     clock.time += 1000
     for _ in range(3):
-        await buckets.acquire("ann", "requests")
+        await buckets.acquire("ann", "requests", code="too_many_requests")
     with pytest.raises(LimitReached):
-        await buckets.acquire("ann", "requests")
+        await buckets.acquire("ann", "requests", code="too_many_requests")
 
 
 async def test_many_strangers_do_not_fill_the_memory_nor_lift_the_limit_of_the_last():
-    clock = Clock()
+    clock = SettableClock()
     bus = LocalBus(clock=clock)
     buckets = RequestLimits(bus, "requests", 2, 60)
     for number in range(3 * MAX_BUCKETS):
-        await buckets.acquire(f"address {number}", "requests")
+        await buckets.acquire(f"address {number}", "requests", code="too_many_requests")
     assert len(bus.buckets) <= MAX_BUCKETS
-    await buckets.acquire("ann", "requests")
-    await buckets.acquire("ann", "requests")
+    await buckets.acquire("ann", "requests", code="too_many_requests")
+    await buckets.acquire("ann", "requests", code="too_many_requests")
     for number in range(MAX_BUCKETS // 4):
-        await buckets.acquire(f"another {number}", "requests")
+        await buckets.acquire(f"another {number}", "requests", code="too_many_requests")
     with pytest.raises(LimitReached):
-        await buckets.acquire("ann", "requests")
+        await buckets.acquire("ann", "requests", code="too_many_requests")
 
 
 @pytest.mark.parametrize(
@@ -65,7 +58,7 @@ def test_a_subscribers_network_counts_as_one(address: str, place: str):
 
 
 async def test_logins_are_limited_by_address_and_by_name():
-    clock = Clock()
+    clock = SettableClock()
     limits = LoginLimits(LocalBus(clock=clock))
     for _ in range(5):
         await limits.acquire("10.0.0.1", "Ann")

@@ -1,4 +1,4 @@
-"""What a server writes to stderr: lines for people or for programs, once for each thing that happens, and no secret."""
+"""The log of a server on stderr: text or JSON, one line for each incident, and no secret."""
 
 import io
 import json
@@ -12,16 +12,15 @@ from typing import Any
 import aiohttp
 import pytest
 
-from cli.process import Footnote, environment
+from cli.process import FootnoteProcess, environment
 from footnote import tracing
-from footnote.config.secrets import collect_secrets
+from footnote.config.load import collect_secrets
 from footnote.config.settings import (
     DatabaseSettings,
     LogSettings,
     ModelProvider,
     ModelSettings,
     SearchAccess,
-    SearchProviders,
     Settings,
     ToolSettings,
     WebSearchSection,
@@ -29,7 +28,7 @@ from footnote.config.settings import (
 from footnote.protocol.errors import UpstreamError
 from footnote.server import logs
 from footnote.tracing import HealthLog, Operation, TraceOrigin
-from server.house import parse_events
+from server.harness import parse_events
 from upstream import Upstream, reply, say, status, stop
 
 TOKEN = "a-token-of-the-test-0123456789"
@@ -51,8 +50,8 @@ def _as_before() -> Iterator[None]:
     logging.captureWarnings(capture=False)
 
 
-def lines(written: io.StringIO) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in written.getvalue().splitlines()]
+def lines(buffer: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in buffer.getvalue().splitlines()]
 
 
 def log_to_buffer(settings: LogSettings, secrets: tuple[str, ...] = ()) -> io.StringIO:
@@ -62,9 +61,9 @@ def log_to_buffer(settings: LogSettings, secrets: tuple[str, ...] = ()) -> io.St
 
 
 def test_a_json_line_says_when_how_bad_where_from_and_what():
-    written = log_to_buffer(LogSettings(format="json"))
+    buffer = log_to_buffer(LogSettings(format="json"))
     log.warning("The end of the run %s\ncannot be stored.", "run_1", extra={"run_id": "run_1", "question": "Why?"})
-    [line] = lines(written)
+    [line] = lines(buffer)
     assert RFC_3339.fullmatch(line.pop("time"))
     assert line == {
         "level": "warning",
@@ -76,18 +75,18 @@ def test_a_json_line_says_when_how_bad_where_from_and_what():
 
 
 def test_an_exception_is_in_the_same_line_with_its_type():
-    written = log_to_buffer(LogSettings(format="json"))
+    buffer = log_to_buffer(LogSettings(format="json"))
     try:
         raise KeyError("one")
     except KeyError:
         log.exception("It failed.")
-    [line] = lines(written)
+    [line] = lines(buffer)
     assert (line["error"], line["level"]) == ("KeyError", "error")
     assert line["traceback"].endswith("KeyError: 'one'")
 
 
 def test_what_is_logged_in_a_run_names_it():
-    written = log_to_buffer(LogSettings(format="json"))
+    buffer = log_to_buffer(LogSettings(format="json"))
     work = Operation("test_run", "Of a test.", span="run")
     try:
         with work(origin=TraceOrigin("run_1", "session_1")):
@@ -95,31 +94,31 @@ def test_what_is_logged_in_a_run_names_it():
         log.info("Outside.")
     finally:
         del tracing.ALL_OPERATIONS["test_run"]
-    assert [(line.get("run_id"), line.get("session_id")) for line in lines(written)] == [
+    assert [(line.get("run_id"), line.get("session_id")) for line in lines(buffer)] == [
         ("run_1", "session_1"),
         (None, None),
     ]
 
 
 def test_text_is_a_line_for_people():
-    written = log_to_buffer(LogSettings())
+    buffer = log_to_buffer(LogSettings())
     log.info("The server has stopped.")
-    assert re.fullmatch(RFC_3339.pattern + r" INFO The server has stopped\.\n", written.getvalue())
+    assert re.fullmatch(RFC_3339.pattern + r" INFO The server has stopped\.\n", buffer.getvalue())
 
 
 @pytest.mark.parametrize(
-    ("level", "said"),
+    ("level", "levels"),
     [("debug", ["d", "i", "w", "u"]), ("info", ["i", "w", "u"]), ("warning", ["w", "u"]), ("error", [])],
 )
-def test_the_level_is_the_least_that_is_written_and_libraries_only_warn(level: Any, said: list[str]):
-    written = log_to_buffer(LogSettings(format="json", level=level))
+def test_the_level_is_the_least_that_is_written_and_libraries_only_warn(level: Any, levels: list[str]):
+    buffer = log_to_buffer(LogSettings(format="json", level=level))
     log.debug("d")
     log.info("i")
     log.warning("w")
     if level != "debug":
         logging.getLogger("uvicorn.error").info("of a library")
     logging.getLogger("uvicorn.error").warning("u")
-    assert [line["message"] for line in lines(written)] == said
+    assert [line["message"] for line in lines(buffer)] == levels
 
 
 def settings_with_secrets() -> tuple[Settings, dict[str, str], set[str]]:
@@ -128,7 +127,7 @@ def settings_with_secrets() -> tuple[Settings, dict[str, str], set[str]]:
     brave = SearchAccess(api_key="search-key-0003")
     settings = Settings(
         models=ModelSettings(providers={"own": own}),
-        tools=ToolSettings(WebSearchSection(providers=SearchProviders(brave=brave))),
+        tools=ToolSettings(WebSearchSection(providers={"brave": brave})),
         database=DatabaseSettings("postgresql://footnote:db%2Fpw-0004@db/footnote"),
     )
     environ = {
@@ -169,7 +168,7 @@ NOBODY_TOLD = (
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_no_secret_is_written_whether_it_is_said_raised_or_the_cause_of_an_error(form: Any):
     settings, environ, secrets = settings_with_secrets()
-    written = log_to_buffer(LogSettings(format=form), collect_secrets(settings, environ))
+    buffer = log_to_buffer(LogSettings(format=form), collect_secrets(settings, environ))
     for secret in (*secrets, *NOBODY_TOLD):
         log.warning("Said: %s", secret)
         try:
@@ -179,7 +178,7 @@ def test_no_secret_is_written_whether_it_is_said_raised_or_the_cause_of_an_error
                 raise UpstreamError(f"raised {secret}") from error
         except UpstreamError:
             log.exception("It failed with %r", secret)
-    text = written.getvalue()
+    text = buffer.getvalue()
     found = {secret for secret in secrets if secret in text}
     parts = ("0123456789abcdef", "eyJhbGciOi", "redis/pw", "AKIA0", "abcdef0123")
     assert (found, {part for part in parts if part in text}) == (set(), set())
@@ -187,11 +186,11 @@ def test_no_secret_is_written_whether_it_is_said_raised_or_the_cause_of_an_error
 
 
 def test_trouble_is_told_once_and_its_end_once():
-    written = log_to_buffer(LogSettings(format="json"))
+    buffer = log_to_buffer(LogSettings(format="json"))
     standing = HealthLog("The storage", recovery_seconds=0)
     for error in (None, UpstreamError("no answer"), UpstreamError("no answer"), None, None):
         standing.report(error)
-    first, second = lines(written)
+    first, second = lines(buffer)
     assert (first["message"], first["error"]) == ("The storage fails: no answer", "UpstreamError")
     assert second["message"].startswith("The storage works again")
 
@@ -202,7 +201,7 @@ async def test_a_server_for_programs_writes_nothing_but_json(tmp_path: Path, ups
     more = {"FOOTNOTE_LOGS_FORMAT": "json", "FOOTNOTE_LOGS_REQUESTS": "true", "FOOTNOTE_TOKEN": TOKEN}
     env = environment(tmp_path, upstream, FOOTNOTE_SERVER_HOST="0.0.0.0", **more)
     async with (
-        Footnote("serve", "--port", "0", env=env) as process,
+        FootnoteProcess("serve", "--port", "0", env=env) as process,
         aiohttp.ClientSession(headers={"authorization": f"Bearer {TOKEN}"}) as http,
     ):
         await process.err.wait_for_text("users add")
@@ -219,14 +218,14 @@ async def test_a_server_for_programs_writes_nothing_but_json(tmp_path: Path, ups
         assert await process.exit_code() == 0
     assert process.out is not None
     assert process.out.text == ""
-    said = [json.loads(line) for line in process.err.text.splitlines()]
-    assert [line["message"].partition(" answers at ")[0].split()[0] for line in said[:2]] == ["Footnote", "Other"]
-    assert [(line["route"], line["status"], line.get("user_id")) for line in said if "route" in line] == [
+    lines = [json.loads(line) for line in process.err.text.splitlines()]
+    assert [line["message"].partition(" answers at ")[0].split()[0] for line in lines[:2]] == ["Footnote", "Other"]
+    assert [(line["route"], line["status"], line.get("user_id")) for line in lines if "route" in line] == [
         ("POST /v2/sessions", 201, "local"),
         ("POST /v2/sessions/{session_id}/messages", 200, "local"),
         ("POST /v2/sessions/{session_id}/messages", 200, "local"),
         ("GET /login", 401, "local"),
     ]
-    assert said[-1]["message"] == "The server has stopped."
+    assert lines[-1]["message"] == "The server has stopped."
     hidden = (TOKEN, str(upstream.key), "Secretly", "Because", "fnl_")
     assert {word for word in hidden if word in process.err.text} == set()

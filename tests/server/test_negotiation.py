@@ -1,10 +1,10 @@
-"""What a client would like, read from its headers."""
+"""Content negotiation from request headers."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footnote.server.negotiation import locale_of, prefers_json
+from footnote.server.requests import locale_of, prefers_json
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The page, the dashboard and the alerts name what the server tells, and nothing else."""
+"""The documentation, the dashboard and the alerts name existing metrics, and the documentation names all."""
 
 import importlib
 import json
@@ -14,7 +14,7 @@ from prometheus_client.metrics_core import CounterMetricFamily
 import footnote
 from footnote.server import logs
 from footnote.tracing import ALL_COUNTERS, ALL_OPERATIONS
-from server.house import House, wait_for_bus
+from server.harness import ServerHarness, wait_for_bus
 from shape.tree import ROOT
 
 PAGE = (ROOT / "docs" / "observing.md").read_text(encoding="utf-8")
@@ -33,7 +33,7 @@ def documented_metrics() -> dict[str, list[str]]:
 
 
 def series() -> set[str]:
-    """What can be asked for of the metrics on the page."""
+    """The documented series of the metrics."""
     parts = {
         f"{name}_{part}"
         for name in documented_metrics()
@@ -44,31 +44,31 @@ def series() -> set[str]:
     return {*documented_metrics(), *parts, *process, "process_start_time_seconds"}
 
 
-async def test_every_metric_is_on_the_page_with_its_labels_and_no_other_is(house: House):
+async def test_every_metric_is_on_the_page_with_its_labels_and_no_other_is(server: ServerHarness):
     for module in pkgutil.walk_packages(footnote.__path__, "footnote."):
         if module.name not in ("footnote.__main__", "footnote.server.traces"):
             importlib.import_module(module.name)
-    await house.local.ask_for_events(await house.local.create_session())
-    told: dict[str, list[str]] = {}
-    for family in house.site.metrics.collect():
+    await server.local.ask_for_events(await server.local.create_session())
+    series: dict[str, list[str]] = {}
+    for family in server.site.metrics.collect():
         name = f"{family.name}_total" if isinstance(family, CounterMetricFamily) else family.name
         of_samples = family.samples[0].labels if family.samples else {}
-        told[name] = [label for label in of_samples if label != "le"]
-    told |= {f"footnote_{work.name}_seconds": [*work.labels, "outcome"] for work in ALL_OPERATIONS.values()}
-    told |= {f"footnote_{count.name}_total": list(count.labels) for count in ALL_COUNTERS.values()}
-    assert told == documented_metrics()
+        series[name] = [label for label in of_samples if label != "le"]
+    series |= {f"footnote_{work.name}_seconds": [*work.labels, "outcome"] for work in ALL_OPERATIONS.values()}
+    series |= {f"footnote_{count.name}_total": list(count.labels) for count in ALL_COUNTERS.values()}
+    assert series == documented_metrics()
 
 
-async def test_the_figures_of_the_process_are_there(house: House):
-    text = (await house.local.request("GET", "/metrics")).body.decode()
+async def test_the_figures_of_the_process_are_there(server: ServerHarness):
+    text = (await server.local.request("GET", "/metrics")).body.decode()
     named = {name for name in NAME.findall(PAGE) if name.startswith("process_")}
     assert {name for name in named if f"\n{name} " not in text} == set()
 
 
-async def test_what_a_run_does_is_counted(house: House):
-    await wait_for_bus(house)
-    await house.local.ask_for_events(await house.local.create_session())
-    text = (await house.local.request("GET", "/metrics")).body.decode()
+async def test_what_a_run_does_is_counted(server: ServerHarness):
+    await wait_for_bus(server)
+    await server.local.ask_for_events(await server.local.create_session())
+    text = (await server.local.request("GET", "/metrics")).body.decode()
     for sample in (
         r'footnote_run_seconds_count{outcome="done"} [1-9]',
         r'footnote_round_seconds_count{outcome="ok"} [1-9]',

@@ -1,4 +1,4 @@
-"""The document at `/openapi.json` is true: every route answers odd requests as it says."""
+"""The document at `/openapi.json` describes how every route answers odd requests."""
 
 import json
 import re
@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import CheckFunction
 
 from cli.process import environment
-from footnote.protocol.schema import event_schemas
+from footnote.protocol.events import event_schemas
 from footnote.server.openapi import openapi_json
 from footnote.server.routes import ALL_ROUTES
-from server.house import LOCAL_TOKEN, House, parse_events
+from server.harness import LOCAL_TOKEN, ServerHarness, parse_events
 
 DOCUMENT: dict[str, Any] = json.loads(openapi_json(ALL_ROUTES))
 schema = schemathesis.openapi.from_dict(DOCUMENT)
@@ -36,8 +36,8 @@ def _as_it_is(_: schemathesis.SerializationContext, value: Any) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server in a process of its own, without a model but the reader and without a web."""
+def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a server in a process of its own, with only the reader as model and without a web."""
     env = environment(tmp_path_factory.mktemp("home"), FOOTNOTE_TOKEN=LOCAL_TOKEN)
     env["FOOTNOTE_LIMITS_REQUESTS_PER_MINUTE"] = "1000000"
     command = [sys.executable, "-m", "footnote", "serve", "--port", "0"]
@@ -59,20 +59,20 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-def test_a_route_answers_whatever_its_schema_allows_as_the_document_says(case: schemathesis.Case, server: str):
+def test_a_route_answers_whatever_its_schema_allows_as_the_document_says(case: schemathesis.Case, server_url: str):
     headers = {"authorization": f"Bearer {LOCAL_TOKEN}"}
-    case.call_and_validate(base_url=server, headers=headers, checks=CHECKS, timeout=60)
+    case.call_and_validate(base_url=server_url, headers=headers, checks=CHECKS, timeout=60)
 
 
-async def test_the_document_is_served_to_everybody_and_describes_every_route(house: House):
-    answer = await house.request("GET", "/openapi.json")
-    assert answer.json == DOCUMENT
-    described = {f"{method.upper()} {path}" for path, one in answer.json["paths"].items() for method in one}
+async def test_the_document_is_served_to_everybody_and_describes_every_route(server: ServerHarness):
+    response = await server.request("GET", "/openapi.json")
+    assert response.json == DOCUMENT
+    described = {f"{method.upper()} {path}" for path, one in response.json["paths"].items() for method in one}
     assert described == {re.sub(r":\w+}", "}", route.name) for route in ALL_ROUTES}
 
 
-async def test_what_is_answered_fits_the_schema_of_its_route(house: House):
-    local = house.local
+async def test_what_is_answered_fits_the_schema_of_its_route(server: ServerHarness):
+    local = server.local
     session_id = await local.create_session(title="Reasons")
     head = (await local.ask_for_events(session_id))[0]["message"]
     started = await local.request("POST", f"/v2/sessions/{session_id}/messages", {"content": "And?"}, accept=JSON)
@@ -97,17 +97,17 @@ async def test_what_is_answered_fits_the_schema_of_its_route(house: House):
             "PATCH", f"/v2/users/{user['id']}", {"role": "admin"}
         ),
         ("/v2/tokens", "get", "200"): await local.request("GET", "/v2/tokens"),
-        ("/v2/sessions", "get", "401"): await house.request("GET", "/v2/sessions"),
+        ("/v2/sessions", "get", "401"): await server.request("GET", "/v2/sessions"),
         ("/v2/runs/{run_id}", "get", "404"): await local.request("GET", "/v2/runs/none"),
     }
     assert token["expires_at"]
-    for (path, method, status), answer in answers.items():
-        assert str(answer.status) == status, (path, answer)
-        wanted = DOCUMENT["paths"][path][method]["responses"][status]["content"][JSON]["schema"]
-        jsonschema.validate(answer.json, {**wanted, "components": DOCUMENT["components"]})
+    for (path, method, status), response in answers.items():
+        assert str(response.status) == status, (path, response)
+        response_schema = DOCUMENT["paths"][path][method]["responses"][status]["content"][JSON]["schema"]
+        jsonschema.validate(response.json, {**response_schema, "components": DOCUMENT["components"]})
     for event in parse_events((await local.request("GET", f"/v2/runs/{head['run_id']}/events")).body):
-        wanted = {"$ref": "#/components/schemas/Event", "components": DOCUMENT["components"]}
-        jsonschema.validate({name: value for name, value in event.items() if name != "id"}, wanted)
+        event_schema = {"$ref": "#/components/schemas/Event", "components": DOCUMENT["components"]}
+        jsonschema.validate({name: value for name, value in event.items() if name != "id"}, event_schema)
 
 
 def test_every_reference_of_the_document_leads_somewhere():
@@ -133,5 +133,5 @@ def test_operations_have_names_of_their_own():
     assert len(names) == len(set(names)) == len(ALL_ROUTES)
 
 
-async def test_the_schema_of_events_is_published(house: House):
-    assert (await house.local.request("GET", "/v2/events/schema")).json == event_schemas()
+async def test_the_schema_of_events_is_published(server: ServerHarness):
+    assert (await server.local.request("GET", "/v2/events/schema")).json == event_schemas()

@@ -1,4 +1,4 @@
-"""The page's own files: found by their names alone, kept as long as they may be, sent packed."""
+"""The static files of the page: found by name only, cached as long as possible, sent compressed."""
 
 import asyncio
 import gzip
@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from footnote.server.assets import Assets
-from server.house import House, open_house
+from server.harness import ServerHarness, open_server
 
 SCRIPT = b"export const answer = 42;\n" * 200
 FILES = {
@@ -41,73 +41,75 @@ KINDS = {
 }
 
 
-# Nobody here changes anything: one server answers all of them.
+# No test here changes anything, so that one server serves all of them.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def built(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
-    async with _built(tmp_path_factory.mktemp("page")) as house:
-        yield house
+async def page_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServerHarness]:
+    async with _open_page_server(tmp_path_factory.mktemp("page")) as server:
+        yield server
 
 
 @asynccontextmanager
-async def _built(tmp_path: Path) -> AsyncIterator[House]:
-    """A server whose page has these files, beside one that is none of them."""
+async def _open_page_server(tmp_path: Path) -> AsyncIterator[ServerHarness]:
+    """A server with these static files, and a secret file outside of their folder."""
     folder = tmp_path / "static"
     for name, content in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     (tmp_path / "secret.css").write_bytes(b"secret")
-    async with open_house(tmp_path / "home") as house:
-        house.site.assets = Assets(folder)
-        yield house
+    async with open_server(tmp_path / "home") as server:
+        server.site.assets = Assets(folder)
+        yield server
 
 
 @pytest.mark.parametrize("path", ["/", "/s/session_of_somebody", "/s/session_of_somebody?source=3&passage=2"])
-async def test_every_address_of_the_page_is_the_page_for_anybody(built: House, path: str):
-    answer = await built.request("GET", path)
-    assert (answer.status, answer.body) == (200, FILES["index.html"])
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert answer.headers["cache-control"] == "no-cache"
-    again = await built.request("GET", path, if_none_match=answer.headers["etag"])
-    assert (again.status, again.body, again.headers["etag"]) == (304, b"", answer.headers["etag"])
+async def test_every_address_of_the_page_is_the_page_for_anybody(page_server: ServerHarness, path: str):
+    response = await page_server.request("GET", path)
+    assert (response.status, response.body) == (200, FILES["index.html"])
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert response.headers["cache-control"] == "no-cache"
+    again = await page_server.request("GET", path, if_none_match=response.headers["etag"])
+    assert (again.status, again.body, again.headers["etag"]) == (304, b"", response.headers["etag"])
 
 
 @pytest.mark.parametrize(("name", "kind"), KINDS.items())
-async def test_a_file_is_of_its_kind_however_deep_it_lies(built: House, name: str, kind: str):
-    answer = await built.request("GET", f"/static/{name}")
-    assert (answer.status, answer.body, answer.headers["content-type"]) == (200, FILES[name], kind)
+async def test_a_file_is_of_its_kind_however_deep_it_lies(page_server: ServerHarness, name: str, kind: str):
+    response = await page_server.request("GET", f"/static/{name}")
+    assert (response.status, response.body, response.headers["content-type"]) == (200, FILES[name], kind)
 
 
-async def test_what_changes_its_name_with_its_content_is_kept_for_ever(built: House):
-    kept = {name: (await built.request("GET", f"/static/{name}")).headers["cache-control"] for name in KINDS}
-    for_ever = {name for name, control in kept.items() if control == "public, max-age=31536000, immutable"}
+async def test_what_changes_its_name_with_its_content_is_kept_for_ever(page_server: ServerHarness):
+    cache_control = {
+        name: (await page_server.request("GET", f"/static/{name}")).headers["cache-control"] for name in KINDS
+    }
+    for_ever = {name for name, control in cache_control.items() if control == "public, max-age=31536000, immutable"}
     assert for_ever == {name for name in KINDS if name.startswith("assets/")}
-    assert set(kept.values()) == {"public, max-age=31536000, immutable", "public, max-age=300"}
+    assert set(cache_control.values()) == {"public, max-age=31536000, immutable", "public, max-age=300"}
 
 
-async def test_a_file_that_the_browser_has_is_not_sent_again(built: House):
-    first = await built.request("GET", "/static/theme.js")
-    again = await built.request("GET", "/static/theme.js", if_none_match=f'"other", {first.headers["etag"]}')
+async def test_a_file_that_the_browser_has_is_not_sent_again(page_server: ServerHarness):
+    first = await page_server.request("GET", "/static/theme.js")
+    again = await page_server.request("GET", "/static/theme.js", if_none_match=f'"other", {first.headers["etag"]}')
     assert (again.status, again.body) == (304, b"")
-    changed = await built.request("GET", "/static/theme.js", if_none_match='"other"')
+    changed = await page_server.request("GET", "/static/theme.js", if_none_match='"other"')
     assert changed.status == 200
 
 
-@pytest.mark.parametrize("taken", ["gzip", "br, gzip;q=0.8", "*"])
-async def test_it_comes_packed_to_who_takes_that(built: House, taken: str):
-    async with built.http.get(
-        f"{built.url}/static/assets/index-1a2b.js", headers={"accept-encoding": taken}, auto_decompress=False
-    ) as answer:
-        body = await answer.read()
-    assert (answer.headers["content-encoding"], answer.headers["vary"]) == ("gzip", "accept-encoding")
-    assert int(answer.headers["content-length"]) == len(body) < len(SCRIPT) / 10
+@pytest.mark.parametrize("encodings", ["gzip", "br, gzip;q=0.8", "*"])
+async def test_it_comes_packed_to_who_takes_that(page_server: ServerHarness, encodings: str):
+    async with page_server.http.get(
+        f"{page_server.url}/static/assets/index-1a2b.js", headers={"accept-encoding": encodings}, auto_decompress=False
+    ) as response:
+        body = await response.read()
+    assert (response.headers["content-encoding"], response.headers["vary"]) == ("gzip", "accept-encoding")
+    assert int(response.headers["content-length"]) == len(body) < len(SCRIPT) / 10
     assert gzip.decompress(body) == SCRIPT
 
 
 @pytest.mark.parametrize(
-    ("name", "taken"),
+    ("name", "encodings"),
     [
         ("assets/index-1a2b.js", "identity"),
         ("assets/index-1a2b.js", "gzip;q=0"),
@@ -115,10 +117,12 @@ async def test_it_comes_packed_to_who_takes_that(built: House, taken: str):
         ("assets/serif-4d.woff2", "gzip"),
     ],
 )
-async def test_it_comes_as_it_is_to_others_and_where_packing_saves_nothing(built: House, name: str, taken: str):
-    answer = await built.request("GET", f"/static/{name}", accept_encoding=taken)
-    assert "content-encoding" not in answer.headers
-    assert (answer.body, answer.headers["vary"]) == (FILES[name], "accept-encoding")
+async def test_it_comes_as_it_is_to_others_and_where_packing_saves_nothing(
+    page_server: ServerHarness, name: str, encodings: str
+):
+    response = await page_server.request("GET", f"/static/{name}", accept_encoding=encodings)
+    assert "content-encoding" not in response.headers
+    assert (response.body, response.headers["vary"]) == (FILES[name], "accept-encoding")
 
 
 @pytest.mark.parametrize(
@@ -129,47 +133,47 @@ async def test_it_comes_as_it_is_to_others_and_where_packing_saves_nothing(built
         *("assets/%2e%2e/theme.js", "..%5Csecret.css", "theme.js%00", "theme.js%00.css"),
     ],
 )
-async def test_no_other_file_is_served(built: House, name: str):
-    # With a path as it is: the client of the tests would tidy it up.
-    reader, writer = await _connection(built)
+async def test_no_other_file_is_served(page_server: ServerHarness, name: str):
+    # The raw path, which an HTTP client would normalise.
+    reader, writer = await _connection(page_server)
     writer.write(f"GET /static/{name} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
-    answer = await reader.read()
+    response = await reader.read()
     writer.close()
-    assert answer.startswith((b"HTTP/1.1 404", b"HTTP/1.1 400"))
-    assert b"secret" not in answer.partition(b"\r\n\r\n")[2]
+    assert response.startswith((b"HTTP/1.1 404", b"HTTP/1.1 400"))
+    assert b"secret" not in response.partition(b"\r\n\r\n")[2]
 
 
-async def _connection(house: House):
-    host, _, port = house.url.removeprefix("http://").partition(":")
+async def _connection(server: ServerHarness):
+    host, _, port = server.url.removeprefix("http://").partition(":")
     return await asyncio.open_connection(host, int(port))
 
 
 async def test_a_file_that_was_built_away_is_missing_and_no_failure(tmp_path: Path):
-    async with _built(tmp_path) as built:
-        assert (await built.request("GET", "/static/theme.js")).status == 200
+    async with _open_page_server(tmp_path) as page_server:
+        assert (await page_server.request("GET", "/static/theme.js")).status == 200
         (tmp_path / "static" / "icon.svg").unlink()
-        answer = await built.request("GET", "/static/icon.svg")
-        assert (answer.status, answer.error) == (404, "not_found")
+        response = await page_server.request("GET", "/static/icon.svg")
+        assert (response.status, response.error) == (404, "not_found")
 
 
 async def test_without_a_page_the_server_runs_and_says_how_to_build_it(tmp_path: Path):
-    async with open_house(tmp_path) as house:
-        house.site.assets = Assets(tmp_path / "nowhere")
-        answer = await house.request("GET", "/")
-        assert (answer.status, answer.headers["cache-control"]) == (200, "no-store")
-        assert b"make page" in answer.body
-        refused = await house.request("GET", "/login?token=used")
+    async with open_server(tmp_path) as server:
+        server.site.assets = Assets(tmp_path / "nowhere")
+        response = await server.request("GET", "/")
+        assert (response.status, response.headers["cache-control"]) == (200, "no-store")
+        assert b"make page" in response.body
+        refused = await server.request("GET", "/login?token=used")
         assert refused.status == 401
         assert b"{{" not in refused.body
-        assert (await house.request("GET", "/v2/agents", token=house.local.token)).status == 200
+        assert (await server.request("GET", "/v2/agents", token=server.local.token)).status == 200
 
 
-async def test_the_browsers_own_wish_for_an_icon_is_no_trouble(built: House):
-    assert (await built.request("GET", "/favicon.ico")).status == 404
+async def test_the_browsers_own_wish_for_an_icon_is_no_trouble(page_server: ServerHarness):
+    assert (await page_server.request("GET", "/favicon.ico")).status == 404
 
 
-async def test_the_page_may_talk_to_nobody_but_its_server(built: House):
-    policy = (await built.request("GET", "/")).headers["content-security-policy"]
+async def test_the_page_may_talk_to_nobody_but_its_server(page_server: ServerHarness):
+    policy = (await page_server.request("GET", "/")).headers["content-security-policy"]
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules == {
         "default-src": "'none'",

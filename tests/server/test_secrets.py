@@ -1,4 +1,4 @@
-"""No key, token or password is in any byte that leaves: answers, streams, logs."""
+"""No key, token or password is in any byte that leaves the server: responses, streams, logs."""
 
 import json
 import logging
@@ -8,7 +8,7 @@ import pytest
 
 from cli.process import CLOSED
 from footnote.server.routes import ALL_ROUTES
-from server.house import LOCAL_TOKEN, PASSWORD, House, open_house
+from server.harness import LOCAL_TOKEN, PASSWORD, ServerHarness, open_server
 from upstream import Upstream, reply, say, status, stop
 
 SEARCH_KEY = "brave-key-that-nobody-may-see"
@@ -19,7 +19,7 @@ INSTRUCTIONS = "These instructions are between the agent and its operator."
 
 
 def write_settings(home: Path) -> None:
-    """Secrets in every place of the settings that may hold one."""
+    """Secrets in every setting that may hold one."""
     home.mkdir()
     provider = {
         "type": "openai",
@@ -50,38 +50,38 @@ async def test_planted_secrets_stay_where_they_are(
     write_settings(tmp_path / ".footnote")
     echoed = f"Incorrect API key provided: {upstream.key}"
     upstream.script(reply(say("Because."), stop()), status(401, echoed), lambda _: status(400, echoed))
-    async with open_house(tmp_path, upstream, TOOL_SECRET=SERVER_SECRET) as house:
-        ann = await house.add_user("ann")
-        await _request_everything(house)
-        login = await house.app.accounts.create_login_token()
+    async with open_server(tmp_path, upstream, TOOL_SECRET=SERVER_SECRET) as server:
+        ann = await server.add_user("ann")
+        await _request_everything(server)
+        login = await server.app.accounts.create_login_token()
         issued = (await ann.request("POST", "/v2/tokens", {"name": "one"})).json["token"]
-        house.responses.pop()  # that one is the only place where it is shown
-        await house.request("GET", f"/login?token={login}x")
-        await house.request("POST", "/v2/auth/login", body={"name": "ann", "password": f"{PASSWORD}x"})
-        await house.request("POST", "/v2/auth/login", body={"name": "ann", "password": [PASSWORD]})
-        await house.request("GET", "/v2/auth/me", token=f"{issued}x")
+        server.responses.pop()  # the only response that contains it
+        await server.request("GET", f"/login?token={login}x")
+        await server.request("POST", "/v2/auth/login", body={"name": "ann", "password": f"{PASSWORD}x"})
+        await server.request("POST", "/v2/auth/login", body={"name": "ann", "password": [PASSWORD]})
+        await server.request("GET", "/v2/auth/me", token=f"{issued}x")
         await ann.request("POST", "/v2/auth/password", {"old_password": f"{PASSWORD}x", "password": "short"})
         secrets = (
             LOCAL_TOKEN, PASSWORD, SEARCH_KEY, OTHER_KEY, ADDRESS_PASSWORD, SERVER_SECRET, INSTRUCTIONS,
             str(upstream.key), ann.token, ann.cookie, issued, login, "$argon2",
         )  # fmt: skip
-    said = b"\n".join(answer.body + repr(answer.headers).encode() for answer in house.responses)
+    sent = b"\n".join(response.body + repr(response.headers).encode() for response in server.responses)
     logged = "\n".join(record.getMessage() + str(record.exc_text) for record in caplog.records)
-    assert {secret for secret in secrets if secret.encode() in said} == set()
+    assert {secret for secret in secrets if secret.encode() in sent} == set()
     assert {secret for secret in secrets if secret in logged} == set()
 
 
-async def _request_everything(house: House) -> None:
-    """Everything that can be read, and questions that are answered, refused and cannot be asked."""
+async def _request_everything(server: ServerHarness) -> None:
+    """Every readable route, and questions that are answered, refused or invalid."""
     for route in ALL_ROUTES:
         if route.method == "GET" and "{" not in route.path:
-            await house.local.request("GET", route.path)
-            await house.request("GET", route.path)
+            await server.local.request("GET", route.path)
+            await server.request("GET", route.path)
     for agent in ("plain", "plain", "own", "tools"):
-        session_id = await house.local.create_session(agent_id=agent)
-        await house.local.request("POST", f"/v2/sessions/{session_id}/messages", {"content": "Why?"})
-        await house.local.request("GET", f"/v2/sessions/{session_id}/history")
-    session_id = await house.local.create_session()
+        session_id = await server.local.create_session(agent_id=agent)
+        await server.local.request("POST", f"/v2/sessions/{session_id}/messages", {"content": "Why?"})
+        await server.local.request("GET", f"/v2/sessions/{session_id}/history")
+    session_id = await server.local.create_session()
     for model in ("brave/x", "anthropic/claude-sonnet-5-5"):
         body = {"content": "Why?", "model": model}
-        await house.local.request("POST", f"/v2/sessions/{session_id}/messages", body)
+        await server.local.request("POST", f"/v2/sessions/{session_id}/messages", body)

@@ -1,10 +1,10 @@
-"""Where a server listens, and what its address is."""
+"""The listening address of a server, and its URL."""
 
 import pytest
 
 from footnote.config.settings import ServerSettings
 from footnote.protocol.errors import UsageError
-from footnote.server.serving import address_of, listen
+from footnote.server.http_server import address_of, listen
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])

@@ -1,4 +1,4 @@
-"""Nothing that is asked of a server keeps it from answering others: its event loop never stands still for long."""
+"""No request blocks the event loop for long."""
 
 import asyncio
 import hashlib
@@ -15,9 +15,9 @@ from urllib.parse import quote
 import aiohttp
 import pytest
 
-from cli.process import Footnote, environment
+from cli.process import FootnoteProcess, environment
 from footnote.server.routes import ALL_ROUTES
-from server.largest_requests import Large, as_json, large_addresses, large_bodies, large_forms
+from server.largest_requests import LargeRequest, as_json, large_addresses, large_bodies, large_forms
 from upstream import Upstream, call, reply, say, stop, think
 
 pytestmark = [
@@ -25,10 +25,10 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="what a machine takes from a process is told by Linux"),
 ]
 MAX_STALL_SECONDS = 0.1
-"""What the loop's own thread may compute at a stretch."""
+"""The longest CPU time of the loop's own thread at a stretch."""
 MAX_LOCK_SECONDS = 0.25
-"""What it may wait for another thread, in a call that does not give the interpreter's lock back: to decode one text of
-50 MB is such a call. A busy machine makes it longer than it is."""
+"""The longest wait for another thread that holds the interpreter's lock, such as one that decodes a text of 50 MB. A
+busy machine makes it longer."""
 SECONDS = 300
 TOKEN = "a-token-of-the-test-0123456789"
 PROBE = Path(__file__).with_name("loop_probe.py")
@@ -38,8 +38,9 @@ NAMED |= {"number:int": "1", "token": "none", "filename": "none", "domain": "non
 
 
 @dataclass
-class Watched:
-    """A server in a process of its own, whose event loop is watched, and which somebody else asks all the time."""
+class WatchedServer:
+    """A server in a process of its own with a probe in its event loop, and another client that polls it all the
+    time."""
 
     url: str
     http: aiohttp.ClientSession
@@ -47,8 +48,8 @@ class Watched:
     file: Path
     stalls: list[str] = field(default_factory=list[str])
 
-    async def ask(self, large: Large) -> bytes:
-        """The body of the answer. A stall that comes with it is noted under the name of the request."""
+    async def ask(self, large: LargeRequest) -> bytes:
+        """The body of the response. A stall during it is recorded under the name of the request."""
         before = self._lines()
         headers = {} if large.data is None else {"content-type": large.content_type}
         data = None if large.data is None else io.BytesIO(large.data)
@@ -62,13 +63,13 @@ class Watched:
                 self.stalls.append(f"{large.method} {large.path[:80]}, {large.name}: {line}")
         return body
 
-    async def ask_all(self, requests: Iterable[Large]) -> None:
+    async def ask_all(self, requests: Iterable[LargeRequest]) -> None:
         for large in requests:
             await self.ask(large)
 
     async def call(self, method: str, path: str, value: Any = None) -> Any:
-        answer = await self.ask(Large("", method, path, None if value is None else as_json(value)))
-        return json.loads(answer) if answer else None
+        body = await self.ask(LargeRequest("", method, path, None if value is None else as_json(value)))
+        return json.loads(body) if body else None
 
     async def session(self) -> str:
         return (await self.call("POST", "/v2/sessions", {}))["id"]
@@ -78,31 +79,31 @@ class Watched:
 
 
 @asynccontextmanager
-async def watch_server(home: Path, upstream: Upstream) -> AsyncIterator[Watched]:
-    """Fails if the loop stood still, or if the other one was ever not answered."""
+async def watch_server(home: Path, upstream: Upstream) -> AsyncIterator[WatchedServer]:
+    """Fails if the loop was blocked, or if a request of the other client failed."""
     file = home / "stalls"
     file.touch()
     limits = {f"FOOTNOTE_LIMITS_{name}": "1000000" for name in ("RUNS_PER_USER", "REQUESTS_PER_MINUTE")}
     env = environment(home, upstream, FOOTNOTE_TOKEN=TOKEN, LOOP_PROBE=str(file), **limits)
     headers = {"authorization": f"Bearer {TOKEN}"}
     async with (
-        Footnote("serve", "--port", "0", env=env, program=PROGRAM) as process,
+        FootnoteProcess("serve", "--port", "0", env=env, program=PROGRAM) as process,
         aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(SECONDS), headers=headers) as http,
     ):
         assert process.out is not None
         await process.out.wait_for_text("\n")
         url = process.out.text.strip().partition("/login")[0]
-        server = Watched(url, http, upstream, file)
-        asking = asyncio.create_task(_poll_health(server))
+        server = WatchedServer(url, http, upstream, file)
+        polling = asyncio.create_task(_poll_health(server))
         try:
             yield server
         finally:
-            asking.cancel()
-        assert (await asyncio.gather(asking, return_exceptions=True))[0].__class__ is asyncio.CancelledError
+            polling.cancel()
+        assert (await asyncio.gather(polling, return_exceptions=True))[0].__class__ is asyncio.CancelledError
     assert not server.stalls, "\n".join(server.stalls)
 
 
-async def _poll_health(server: Watched) -> None:
+async def _poll_health(server: WatchedServer) -> None:
     while True:
         async with server.http.get(f"{server.url}/healthz") as response:
             assert response.status == 200
@@ -149,12 +150,12 @@ async def test_no_question_holds_up_the_event_loop(tmp_path: Path, upstream: Ups
         for name, text in questions().items():
             path = f"/v2/sessions/{await server.session()}"
             question = text.encode()[:3_900_000].decode(errors="ignore")
-            body = await server.ask(Large(name, "POST", f"{path}/messages", as_utf8(question)))
+            body = await server.ask(LargeRequest(name, "POST", f"{path}/messages", as_utf8(question)))
             message = body.partition(b'"message":{"id":"')[2].partition(b'"')[0].decode()
-            await server.ask(Large(name, "POST", f"{path}/messages/{message}/edit", as_utf8(question)))
-            await server.ask(Large(name, "POST", f"{path}/messages/{message}/retry", b"{}"))
+            await server.ask(LargeRequest(name, "POST", f"{path}/messages/{message}/edit", as_utf8(question)))
+            await server.ask(LargeRequest(name, "POST", f"{path}/messages/{message}/retry", b"{}"))
             await server.ask_all(readings(path, name))
-        await server.ask_all(Large("search", "GET", f"/v2/sessions?query={quote(word)}") for word in SEARCHED)
+        await server.ask_all(LargeRequest("search", "GET", f"/v2/sessions?query={quote(word)}") for word in SEARCHED)
 
 
 SEARCHED = ("abcd", "abc", "文", "中文", "nowhere", "1", "e", "abcd efg " * 100)
@@ -164,8 +165,8 @@ def as_utf8(question: str) -> bytes:
     return json.dumps({"content": question}, ensure_ascii=False).encode()
 
 
-def readings(session: str, name: str) -> Iterable[Large]:
-    return (Large(name, "GET", f"{session}/{rest}") for rest in ("history", "history?turns=true", "export"))
+def readings(session: str, name: str) -> Iterable[LargeRequest]:
+    return (LargeRequest(name, "GET", f"{session}/{rest}") for rest in ("history", "history?turns=true", "export"))
 
 
 def answers() -> dict[str, Any]:
@@ -184,25 +185,25 @@ def answers() -> dict[str, Any]:
 
 async def test_no_answer_of_a_model_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
     known = answers()
-    told = list(known.values())[:1]
-    upstream.script(lambda _: reply(told[-1], stop()))
+    sample = list(known.values())[:1]
+    upstream.script(lambda _: reply(sample[-1], stop()))
     async with watch_server(tmp_path, upstream) as server:
         for name, answer in known.items():
-            told.append(answer)
+            sample.append(answer)
             path = f"/v2/sessions/{await server.session()}"
-            body = await server.ask(Large(name, "POST", f"{path}/messages", as_json({"content": "Why?"})))
+            body = await server.ask(LargeRequest(name, "POST", f"{path}/messages", as_json({"content": "Why?"})))
             run = body.partition(b'"run_id":"')[2].partition(b'"')[0].decode()
             assert body.endswith(b'"type":"message_stop"}\n\n')
             await server.ask_all(readings(path, name))
-            await server.ask(Large(name, "GET", f"/v2/runs/{run}/events"))
-            told.append(say("Because."))
-            await server.ask(Large(name, "POST", f"{path}/messages", as_json({"content": "And?"})))
-        asked = {"model": "researcher", "max_tokens": 9, "messages": [{"role": "user", "content": "Why?"}]}
+            await server.ask(LargeRequest(name, "GET", f"/v2/runs/{run}/events"))
+            sample.append(say("Because."))
+            await server.ask(LargeRequest(name, "POST", f"{path}/messages", as_json({"content": "And?"})))
+        question = {"model": "researcher", "max_tokens": 9, "messages": [{"role": "user", "content": "Why?"}]}
         for name in ("many pieces", "footnotes"):
-            told.append(known[name])
-            await server.ask(Large(name, "POST", "/v1/messages", as_json({**asked, "stream": True})))
-            await server.ask(Large(name, "POST", "/v1/chat/completions", as_json(asked)))
-        await server.ask_all(Large("search", "GET", f"/v2/sessions?query={quote(word)}") for word in SEARCHED)
+            sample.append(known[name])
+            await server.ask(LargeRequest(name, "POST", "/v1/messages", as_json({**question, "stream": True})))
+            await server.ask(LargeRequest(name, "POST", "/v1/chat/completions", as_json(question)))
+        await server.ask_all(LargeRequest("search", "GET", f"/v2/sessions?query={quote(word)}") for word in SEARCHED)
 
 
 LONG = "word and \n" * 700_000
@@ -221,19 +222,19 @@ CALLS = {
 
 
 async def test_no_call_of_a_tool_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
-    asked: list[Any] = []
-    upstream.script(lambda _: reply(asked.pop(), stop("toolUse")) if asked else reply(say("Done."), stop()))
+    calls: list[Any] = []
+    upstream.script(lambda _: reply(calls.pop(), stop("toolUse")) if calls else reply(say("Done."), stop()))
     async with watch_server(tmp_path, upstream) as server:
-        for name, wanted in CALLS.items():
+        for name, arguments in CALLS.items():
             path = f"/v2/sessions/{await server.session()}"
             for file, content in (("/ends.txt", "\n" * 19_000_000), ("/a.md", FILES["/large.md"][0])):
                 edit = {"file_path": file, "content": content, "base_hash": None}
-                await server.ask(Large(name, "PUT", f"{path}/files/content", as_json(edit)))
-            asked.append(wanted)
-            body = await server.ask(Large(name, "POST", f"{path}/messages", as_json({"content": "Go on."})))
+                await server.ask(LargeRequest(name, "PUT", f"{path}/files/content", as_json(edit)))
+            calls.append(arguments)
+            body = await server.ask(LargeRequest(name, "POST", f"{path}/messages", as_json({"content": "Go on."})))
             assert b'"type":"tool_result"' in body
             await server.ask_all(readings(path, name))
-            await server.ask(Large(name, "DELETE", path))
+            await server.ask(LargeRequest(name, "DELETE", path))
 
 
 async def test_no_conversation_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
@@ -251,15 +252,15 @@ async def test_no_conversation_holds_up_the_event_loop(tmp_path: Path, upstream:
     async with watch_server(tmp_path, upstream) as server:
         for path in ("/v1/messages", "/v1/chat/completions"):
             for name, messages in conversations.items():
-                asked = {"model": "researcher", "max_tokens": 9, "messages": messages}
-                await server.ask(Large(name, "POST", path, as_json(asked)))
+                body = {"model": "researcher", "max_tokens": 9, "messages": messages}
+                await server.ask(LargeRequest(name, "POST", path, as_json(body)))
         found = (await server.call("GET", "/v2/sessions?origin=api"))["sessions"]
         for session in found:
             await server.ask_all(readings(f"/v2/sessions/{session['id']}", "a long conversation"))
-        bundle = await server.ask(Large("export", "GET", f"/v2/sessions/{found[-1]['id']}/export"))
-        await server.ask(Large("import", "POST", "/v2/bundles", bundle, "application/zip"))
-        await server.ask(Large("no bundle", "POST", "/v2/bundles", bytes(30_000_000), "application/zip"))
-        await server.ask(Large("delete", "DELETE", f"/v2/sessions/{found[-1]['id']}"))
+        bundle = await server.ask(LargeRequest("export", "GET", f"/v2/sessions/{found[-1]['id']}/export"))
+        await server.ask(LargeRequest("import", "POST", "/v2/bundles", bundle, "application/zip"))
+        await server.ask(LargeRequest("no bundle", "POST", "/v2/bundles", bytes(30_000_000), "application/zip"))
+        await server.ask(LargeRequest("delete", "DELETE", f"/v2/sessions/{found[-1]['id']}"))
 
 
 LINES = "".join(f"line {number} of the file, with some words\n" for number in range(20_000))
@@ -285,16 +286,18 @@ async def test_no_file_holds_up_the_event_loop(tmp_path: Path, upstream: Upstrea
             base = None
             for content in (older, newer):
                 edit = {"file_path": name, "content": content, "base_hash": base}
-                await server.ask(Large(name, "PUT", f"{path}/content", as_json(edit)))
+                await server.ask(LargeRequest(name, "PUT", f"{path}/content", as_json(edit)))
                 base = hashlib.sha256(content.encode()).hexdigest()
         for name in (*FILES, "large.txt"):
             for what in ("content", "versions", "diff", "versions/diff", "table", "text", "frame", "raw"):
-                await server.ask(Large(name, "GET", f"{path}/{what}?file_path={quote(name, safe='')}"))
+                await server.ask(LargeRequest(name, "GET", f"{path}/{what}?file_path={quote(name, safe='')}"))
             if name in ("/some.md", "/large.md", "/table.csv"):
                 for kind in ("md", "docx", "pdf"):
-                    wanted = {"file_path": name, "convert_type": kind}
-                    await server.ask(Large(name, "POST", f"{path}/convert", as_json(wanted)))
+                    body = {"file_path": name, "convert_type": kind}
+                    await server.ask(LargeRequest(name, "POST", f"{path}/convert", as_json(body)))
             restore = {"file_path": name, "version": 1}
-            await server.ask(Large(name, "POST", f"{path}/restore", as_json(restore)))
-        await server.ask_all(Large("all files", "GET", one) for one in (path, f"{path}/archive", f"{session}/export"))
-        await server.ask(Large("delete", "DELETE", session))
+            await server.ask(LargeRequest(name, "POST", f"{path}/restore", as_json(restore)))
+        await server.ask_all(
+            LargeRequest("all files", "GET", one) for one in (path, f"{path}/archive", f"{session}/export")
+        )
+        await server.ask(LargeRequest("delete", "DELETE", session))

@@ -1,4 +1,4 @@
-"""Those who connect and say nothing, and those who say that they speak for others."""
+"""Clients that connect and send nothing, and clients that claim to be a proxy."""
 
 import asyncio
 import resource
@@ -10,9 +10,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from cli.process import Footnote, environment
-from footnote.server.connection_limits import MAX_IDLE_CONNECTIONS
-from server.house import LOCAL_TOKEN, open_house
+from cli.process import FootnoteProcess, environment
+from footnote.server.limits import MAX_IDLE_CONNECTIONS
+from server.harness import LOCAL_TOKEN, open_server
 from server.test_serve_command import base, wait_for_address
 from upstream import Upstream, hold, reply, say, stop
 
@@ -33,12 +33,12 @@ def _many_descriptors() -> Iterator[None]:
 @pytest.mark.usefixtures("_many_descriptors")
 async def test_of_too_many_silent_connections_the_oldest_are_closed_and_one_line_says_so(tmp_path: Path):
     async with AsyncExitStack() as stack:
-        process = await stack.enter_async_context(Footnote("serve", "--port", "0", env=environment(tmp_path)))
+        process = await stack.enter_async_context(FootnoteProcess("serve", "--port", "0", env=environment(tmp_path)))
         http = await stack.enter_async_context(aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)))
         url = base(await wait_for_address(process))
         port = int(url.rpartition(":")[2])
         silent = [stack.enter_context(closing(_connect(port))) for _ in range(MAX_IDLE_CONNECTIONS)]
-        # One that begins a head and does not go on is as silent as one that never begins.
+        # A connection with half a request head is as idle as one without any byte.
         silent[0].send(b"GET /healthz HTTP/1.1\r\nHost:")
         silent += [stack.enter_context(closing(_connect(port))) for _ in range(MORE)]
         async with asyncio.timeout(60):
@@ -48,7 +48,7 @@ async def test_of_too_many_silent_connections_the_oldest_are_closed_and_one_line
             assert response.status == 200
         with pytest.raises(BlockingIOError):
             silent[-1].recv(1)
-        assert process.err.text.count("Silent connections closed") == 1
+        assert process.err.text.count("Idle connections closed") == 1
 
 
 LOGIN = b"POST /v2/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n"
@@ -57,17 +57,19 @@ HEALTH = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_many_descriptors")
-@pytest.mark.parametrize("begun", [LOGIN, HEALTH, HEALTH + b"\r\n"], ids=["no body", "no more", "line break"])
-async def test_whoever_falls_silent_after_the_first_words_is_capped_as_well(tmp_path: Path, begun: bytes):
+@pytest.mark.parametrize("head", [LOGIN, HEALTH, HEALTH + b"\r\n"], ids=["no body", "no more", "line break"])
+async def test_whoever_falls_silent_after_the_first_words_is_capped_as_well(tmp_path: Path, head: bytes):
     async with AsyncExitStack() as stack:
         limits = {"FOOTNOTE_LIMITS_REQUESTS_PER_MINUTE": "1000000"}
-        process = await stack.enter_async_context(Footnote("serve", "--port", "0", env=environment(tmp_path, **limits)))
+        process = await stack.enter_async_context(
+            FootnoteProcess("serve", "--port", "0", env=environment(tmp_path, **limits))
+        )
         http = await stack.enter_async_context(aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60)))
         url = base(await wait_for_address(process))
         silent: list[socket.socket] = []
         for _ in range(MAX_IDLE_CONNECTIONS + MORE):
             silent.append(stack.enter_context(closing(_connect(int(url.rpartition(":")[2])))))
-            silent[-1].send(begun)
+            silent[-1].send(head)
         async with asyncio.timeout(60):
             loop = asyncio.get_running_loop()
             for one in silent[:MORE]:
@@ -75,7 +77,7 @@ async def test_whoever_falls_silent_after_the_first_words_is_capped_as_well(tmp_
                     pass
         async with http.get(f"{url}/healthz") as response:
             assert response.status == 200
-        assert process.err.text.count("Silent connections closed") == 1
+        assert process.err.text.count("Idle connections closed") == 1
 
 
 @pytest.mark.slow
@@ -91,14 +93,14 @@ async def test_silent_connections_close_neither_a_stream_nor_an_upload_that_come
 
     async with AsyncExitStack() as stack:
         env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=LOCAL_TOKEN)
-        process = await stack.enter_async_context(Footnote("serve", "--port", "0", env=env))
+        process = await stack.enter_async_context(FootnoteProcess("serve", "--port", "0", env=env))
         headers = {"authorization": f"Bearer {LOCAL_TOKEN}", "content-type": "application/json"}
         http = await stack.enter_async_context(
             aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60), headers=headers)
         )
         url = base(await wait_for_address(process))
-        async with http.post(f"{url}/v2/sessions", json={}) as made:
-            session = f"{url}/v2/sessions/{(await made.json())['id']}"
+        async with http.post(f"{url}/v2/sessions", json={}) as response:
+            session = f"{url}/v2/sessions/{(await response.json())['id']}"
         stream = await stack.enter_async_context(http.post(f"{session}/messages", json={"content": "Why?"}))
         silent = [
             stack.enter_context(closing(_connect(int(url.rpartition(":")[2])))) for _ in range(MAX_IDLE_CONNECTIONS)
@@ -123,14 +125,14 @@ def _connect(port: int) -> socket.socket:
     ("trusted", "logins_by"), [(None, "the client"), ('["10.0.0.0/8"]', "the proxy"), ('["127.0.0.1"]', "the client")]
 )
 async def test_who_asks_is_taken_from_a_trusted_proxy_alone(tmp_path: Path, trusted: str | None, logins_by: str):
-    """By how many wrong passwords are taken from one address: behind a proxy that is not believed, all are from it."""
+    """Seen by the limit of wrong passwords of an address: behind an untrusted proxy, all clients have its address."""
     settings = {"FOOTNOTE_SERVER_PUBLIC_URL": "https://footnote.example"}
     if trusted is not None:
         settings["FOOTNOTE_SERVER_TRUSTED_PROXIES"] = trusted
-    async with open_house(tmp_path, **settings) as house:
+    async with open_server(tmp_path, **settings) as server:
         statuses = [
             (
-                await house.request(
+                await server.request(
                     "POST",
                     "/v2/auth/login",
                     body={"name": f"nobody{number}", "password": "wrong password"},

@@ -1,9 +1,8 @@
-"""Traces of runs, as a collector gets them from the real server over OTLP."""
+"""Traces of runs, as a collector receives them from the real server over OTLP."""
 
 import asyncio
 import json
 import signal
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,10 @@ from typing import Any
 import aiohttp
 import pytest
 
-from cli.process import FOREGROUND_PROGRAM, Footnote, environment
-from cli.searching import FACT, env_for, hits, small_web
-from server.collector import Collector, Span, attributes, run_collector
-from server.house import parse_events
+from cli.process import FOREGROUND_PROGRAM, FootnoteProcess, environment
+from cli.small_web import FACT, env_for, hits
+from server.collector import Span, TraceCollector, attributes, run_collector
+from server.harness import parse_events
 from upstream import Upstream, call, hold, reply, say, status, stop, usage
 from web import Web
 from web.providers import SearchServer
@@ -28,13 +27,7 @@ ANSWER = "It was the-answer-of-the-model [1]."
 CALLER = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 
-@pytest.fixture
-async def web() -> AsyncIterator[Web]:
-    async with small_web() as server:
-        yield server
-
-
-class Client:
+class TracedClient:
     def __init__(self, url: str, http: aiohttp.ClientSession) -> None:
         self.url = url
         self.http = http
@@ -44,23 +37,23 @@ class Client:
             return (await response.json())["id"]
 
     async def ask_for_events(self, session_id: str, **headers: str) -> tuple[str, list[dict[str, Any]]]:
-        """The id of the run, and its events to its end."""
+        """Asks, and returns the id of the run and all its events."""
         path = f"{self.url}/v2/sessions/{session_id}/messages"
         async with self.http.post(path, json={"content": QUESTION}, headers=headers) as stream:
             return stream.headers["footnote-run"], parse_events(await stream.read())
 
 
-async def wait_for_server(process: Footnote, http: aiohttp.ClientSession) -> Client:
+async def wait_for_server(process: FootnoteProcess, http: aiohttp.ClientSession) -> TracedClient:
     assert process.out is not None
     await process.out.wait_for_text("\n")
-    return Client(process.out.text.strip().partition("/login")[0], http)
+    return TracedClient(process.out.text.strip().partition("/login")[0], http)
 
 
 def http() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(60), headers={"authorization": f"Bearer {TOKEN}"})
 
 
-def tracing_environment(collector: Collector, **more: str) -> dict[str, str]:
+def tracing_environment(collector: TraceCollector, **more: str) -> dict[str, str]:
     return {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_BSP_SCHEDULE_DELAY": "100", **more}
 
 
@@ -73,10 +66,10 @@ def script(upstream: Upstream) -> None:
 
 
 @dataclass(frozen=True)
-class Searched:
-    """A run with a search in it, as the collector knows it."""
+class TracedSearch:
+    """A run with a search, as the collector received it."""
 
-    collector: Collector
+    collector: TraceCollector
     run_id: str
     session_id: str
     model: str
@@ -88,7 +81,7 @@ class Searched:
 
 
 @pytest.fixture
-async def searched(tmp_path: Path, upstream: Upstream, web: Web) -> Searched:
+async def traced_search(tmp_path: Path, upstream: Upstream, web: Web) -> TracedSearch:
     script(upstream)
     async with (
         run_collector() as collector,
@@ -97,19 +90,19 @@ async def searched(tmp_path: Path, upstream: Upstream, web: Web) -> Searched:
         env = env_for(
             tmp_path, web, duckduckgo, upstream=upstream, FOOTNOTE_TOKEN=TOKEN, **tracing_environment(collector)
         )
-        async with Footnote("serve", "--port", "0", env=env) as process, http() as session:
+        async with FootnoteProcess("serve", "--port", "0", env=env) as process, http() as session:
             client = await wait_for_server(process, session)
             session_id = await client.create_session()
-            run_id, told = await client.ask_for_events(session_id, traceparent=CALLER)
+            run_id, events = await client.ask_for_events(session_id, traceparent=CALLER)
             await collector.wait_for_spans("run")
             process.signal(signal.SIGTERM)
             assert await process.exit_code() == 0
-    assert told[-1]["type"] == "message_stop"
-    return Searched(collector, run_id, session_id, told[0]["message"]["model"])
+    assert events[-1]["type"] == "message_stop"
+    return TracedSearch(collector, run_id, session_id, events[0]["message"]["model"])
 
 
-def test_a_run_with_a_search_is_one_trace_with_everything_in_its_place(searched: Searched):
-    collector, run, model = searched.collector, searched.run, f"chat {searched.model}"
+def test_a_run_with_a_search_is_one_trace_with_everything_in_its_place(traced_search: TracedSearch):
+    collector, run, model = traced_search.collector, traced_search.run, f"chat {traced_search.model}"
     assert {span.trace_id for span in collector.spans} == {run.trace_id}
     assert not run.parent_span_id
     assert sorted(collector.span_path(span) for span in collector.spans) == sorted(
@@ -132,21 +125,23 @@ def test_a_run_with_a_search_is_one_trace_with_everything_in_its_place(searched:
     assert collector.facts["service.name"] == "footnote"
 
 
-def test_spans_tell_figures_names_and_outcomes_and_nothing_that_somebody_wrote(searched: Searched, upstream: Upstream):
-    collector = searched.collector
-    provider, _, name = searched.model.partition("/")
-    assert attributes(searched.run) == {
-        "footnote.run.id": searched.run_id,
-        "footnote.session.id": searched.session_id,
+def test_spans_tell_figures_names_and_outcomes_and_nothing_that_somebody_wrote(
+    traced_search: TracedSearch, upstream: Upstream
+):
+    collector = traced_search.collector
+    provider, _, name = traced_search.model.partition("/")
+    assert attributes(traced_search.run) == {
+        "footnote.run.id": traced_search.run_id,
+        "footnote.session.id": traced_search.session_id,
         "footnote.agent.id": "researcher",
         "footnote.fence": 0,
         "footnote.outcome": "done",
         "footnote.stop_reason": "stop",
-        "gen_ai.request.model": searched.model,
+        "gen_ai.request.model": traced_search.model,
         "gen_ai.usage.input_tokens": 42,
         "gen_ai.usage.output_tokens": 17,
     }
-    assert attributes(collector.spans_named(f"chat {searched.model}")[0]) == {
+    assert attributes(collector.spans_named(f"chat {traced_search.model}")[0]) == {
         "footnote.outcome": "ok",
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": provider,
@@ -172,7 +167,7 @@ async def test_a_run_that_is_taken_over_stays_in_its_trace_and_leads_back_to_its
     upstream.script(reply(say("One, "), hold(asyncio.Event()), stop()), reply(say("One, two."), stop()))
     async with run_collector() as collector, http() as session:
         env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=TOKEN, **tracing_environment(collector))
-        async with Footnote("serve", "--port", "0", env=env) as process:
+        async with FootnoteProcess("serve", "--port", "0", env=env) as process:
             client = await wait_for_server(process, session)
             path = f"{client.url}/v2/sessions/{await client.create_session()}/messages"
             async with session.post(path, json={"content": QUESTION}) as stream:
@@ -182,7 +177,7 @@ async def test_a_run_that_is_taken_over_stays_in_its_trace_and_leads_back_to_its
                 process.signal(signal.SIGTERM)
                 await stream.read()
             assert await process.exit_code() == 0
-        async with Footnote("serve", "--port", "0", env=env) as process:
+        async with FootnoteProcess("serve", "--port", "0", env=env) as process:
             client = await wait_for_server(process, session)
             async with session.get(f"{client.url}/v2/runs/{run_id}/events") as stream:
                 assert parse_events(await stream.read())[-1]["type"] == "message_stop"
@@ -205,7 +200,7 @@ async def test_a_large_file_is_a_request_to_the_storage_and_its_name_is_not_told
     upstream.script(reply(call("write_file", arguments), stop("toolUse")), reply(say("Done."), stop()))
     async with run_collector() as collector, http() as session:
         env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=TOKEN, **tracing_environment(collector))
-        async with Footnote("serve", "--port", "0", env=env) as process:
+        async with FootnoteProcess("serve", "--port", "0", env=env) as process:
             client = await wait_for_server(process, session)
             await client.ask_for_events(await client.create_session())
             await collector.wait_for_spans("run")
@@ -221,13 +216,13 @@ async def test_what_fails_is_told_by_its_type(tmp_path: Path, upstream: Upstream
     upstream.script(lambda _: status(401, f"Incorrect API key provided: {upstream.key}"))
     async with run_collector() as collector, http() as session:
         env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=TOKEN, **tracing_environment(collector))
-        async with Footnote("serve", "--port", "0", env=env) as process:
+        async with FootnoteProcess("serve", "--port", "0", env=env) as process:
             client = await wait_for_server(process, session)
-            _, told = await client.ask_for_events(await client.create_session())
+            _, events = await client.ask_for_events(await client.create_session())
             await collector.wait_for_spans("run")
             process.signal(signal.SIGTERM)
             assert await process.exit_code() == 0
-    error = next(one["error"] for one in told if one["type"] == "error")
+    error = next(one["error"] for one in events if one["type"] == "error")
     [call_of_model] = [span for span in collector.spans if span.name.startswith("chat ")]
     [run] = collector.spans_named("run")
     assert attributes(call_of_model)["error.type"] == error["type"]
@@ -244,10 +239,10 @@ async def test_a_collector_that_hangs_or_fails_holds_up_no_run_and_no_end(
     async with run_collector(**facts) as collector, http() as session:
         more = {"FOOTNOTE_LOGS_FORMAT": "json", "FOOTNOTE_SERVER_PORT": "0", "OTEL_EXPORTER_OTLP_TIMEOUT": "60"}
         env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=TOKEN, **tracing_environment(collector, **more))
-        async with Footnote("serve", env=env) as process:
+        async with FootnoteProcess("serve", env=env) as process:
             await process.err.wait_for_text("answers at")
             ready = json.loads(next(line for line in process.err.text.splitlines() if "answers at" in line))
-            client = Client(ready["message"].partition("answers at ")[2].partition(",")[0], session)
+            client = TracedClient(ready["message"].partition("answers at ")[2].partition(",")[0], session)
             session_id = await client.create_session()
             first = await client.ask_for_events(session_id)
             await collector.wait_for_request()
@@ -265,10 +260,10 @@ async def test_without_the_extra_one_line_says_what_to_install(tmp_path: Path, u
     upstream.script(lambda _: reply(say("Because."), stop()))
     program = f"import sys; sys.modules['opentelemetry'] = None\n{FOREGROUND_PROGRAM}"
     env = environment(tmp_path, upstream, FOOTNOTE_TOKEN=TOKEN, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1")
-    async with Footnote("serve", "--port", "0", env=env, program=program) as process, http() as session:
+    async with FootnoteProcess("serve", "--port", "0", env=env, program=program) as process, http() as session:
         client = await wait_for_server(process, session)
-        _, told = await client.ask_for_events(await client.create_session())
+        _, events = await client.ask_for_events(await client.create_session())
         process.signal(signal.SIGTERM)
         assert await process.exit_code() == 0
-    assert told[-1]["type"] == "message_stop"
+    assert events[-1]["type"] == "message_stop"
     assert process.err.text.count("footnote[telemetry]") == 1

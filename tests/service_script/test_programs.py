@@ -1,10 +1,10 @@
-"""Which programs are taken, and what is said where there are none."""
+"""Which service programs are found, and the message where there are none."""
 
 from pathlib import Path
 
 import pytest
 import service_programs
-from service_programs import Missing
+from service_programs import MissingProgram
 
 
 def _program(folder: Path, *names: str) -> Path:
@@ -36,7 +36,7 @@ def test_those_of_the_machine_come_first_and_the_newest_of_them(
 
 def test_a_program_that_is_nowhere_is_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Missing, match=r"PostgreSQL was not found\. Install it \(on Debian: apt-get install"):
+    with pytest.raises(MissingProgram, match=r"PostgreSQL was not found\. Install it \(on Debian: apt-get install"):
         service_programs.find_postgres((), "no_such_package")
-    with pytest.raises(Missing, match=r"Redis was not found\. Install it or Valkey"):
+    with pytest.raises(MissingProgram, match=r"Redis was not found\. Install it or Valkey"):
         service_programs.find_redis("no_such_package")

@@ -1,4 +1,4 @@
-"""The servers that replicas share: each answers, is hurt alone, comes back with what it had, and goes when asked to."""
+"""The services of the tests: each answers, can be paused or killed alone, recovers its data, and stops."""
 
 import asyncio
 import re
@@ -15,12 +15,12 @@ import asyncpg
 import pytest
 import redis.asyncio
 from service_process import is_alive, process_parents
-from services import NotStarted, Services, missing
+from services import ServiceNotStarted, Services, missing
 
 from footnote.net.client import Net
-from footnote.storage.factory import open_storage
+from footnote.storage import open_storage
 from shape.tree import ROOT
-from storage.places import put, read_all
+from storage.contents import put, read_all
 
 pytestmark = [
     pytest.mark.slow,
@@ -66,12 +66,12 @@ async def test_postgresql_that_is_paused_answers_nobody_and_goes_on_where_it_was
     async with connect(services) as connection:
         services.postgres.pause()
         try:
-            asked = asyncio.create_task(connection.fetchval("SELECT 'answered'"))
-            done, _ = await asyncio.wait([asked], timeout=0.5)
+            query = asyncio.create_task(connection.fetchval("SELECT 'answered'"))
+            done, _ = await asyncio.wait([query], timeout=0.5)
             assert not done
         finally:
             services.postgres.go_on()
-        assert await asked == "answered"
+        assert await query == "answered"
 
 
 async def test_postgresql_and_redis_want_their_password(services: Services) -> None:
@@ -104,10 +104,10 @@ async def test_a_bucket_whose_server_is_killed_still_has_its_objects(services: S
 
 def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
     services = Services(tmp_path / "folder")
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", services.redis.port))
-        taken.listen()
-        with pytest.raises(NotStarted, match=r"(?s)Redis did not start.*Address already in use"):
+    with socket.socket() as occupied:
+        occupied.bind(("127.0.0.1", services.redis.port))
+        occupied.listen()
+        with pytest.raises(ServiceNotStarted, match=r"(?s)Redis did not start.*Address already in use"):
             services.redis.start()
     services.close()
 
@@ -117,22 +117,22 @@ async def test_the_script_prints_its_settings_and_ends_all_that_it_started() -> 
         sys.executable, ROOT / "scripts" / "services.py", stdout=asyncio.subprocess.PIPE
     )
     assert script.stdout is not None
-    said = ""
+    output = ""
     async with asyncio.timeout(SECONDS):
-        while "Ctrl-C ends them" not in said:
+        while "Ctrl-C ends them" not in output:
             line = (await script.stdout.readline()).decode()
-            assert line, said
-            said += line
-    exported = dict(word.split("=", 1) for word in shlex.split(said) if re.match(r"(FOOTNOTE|AWS)_\w+=", word))
+            assert line, output
+            output += line
+    exported = dict(word.split("=", 1) for word in shlex.split(output) if re.match(r"(FOOTNOTE|AWS)_\w+=", word))
     names = ("FOOTNOTE_DATABASE_URL", "FOOTNOTE_BUS_URL", "FOOTNOTE_STORAGE_URL")
     assert tuple(exported) == (*names, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     connection = await asyncpg.connect(exported["FOOTNOTE_DATABASE_URL"])
     processes = _with_children(script.pid)
     assert len(processes) > 4
-    (folder,) = re.findall(r"with their files in (\S+)\.", said)
+    (folder,) = re.findall(r"with their files in (\S+)\.", output)
     assert Path(folder).is_dir()
 
-    script.send_signal(signal.SIGTERM)  # with a connection open, which must not hold it back
+    script.send_signal(signal.SIGTERM)  # with an open connection, which must not delay the end
 
     async with asyncio.timeout(SECONDS):
         assert await script.wait() == 0
@@ -142,7 +142,7 @@ async def test_the_script_prints_its_settings_and_ends_all_that_it_started() -> 
 
 
 def _with_children(pid: int | None) -> list[int]:
-    """It, its children, theirs, and so on."""
+    """The process with all its descendants."""
     assert pid is not None
     parents = process_parents()
     found = [pid]

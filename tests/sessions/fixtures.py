@@ -1,4 +1,4 @@
-"""A database with two users, and a clock: what tests of sessions and of bundles begin with."""
+"""Fixtures of the tests of sessions and bundles: a database with two users, a library and a clock."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -8,13 +8,15 @@ import pytest
 import engines
 from footnote.db.engine import Database
 from footnote.library import Library
-from library.pages import Clock
-from sessions.stored import add_user
+from footnote.sessions.store import Sessions
+from footnote.workspace.blobs import Blobs
+from library.samples import TickingClock
+from sessions.turn_writer import TurnWriter, add_user
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> TickingClock:
+    return TickingClock()
 
 
 @pytest.fixture
@@ -26,5 +28,15 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-def library(database: Database, clock: Clock) -> Library:
+def library(database: Database, clock: TickingClock) -> Library:
     return Library(database, clock=clock)
+
+
+@pytest.fixture
+def sessions(database: Database, library: Library, blobs: Blobs, clock: TickingClock) -> Sessions:
+    return Sessions(database, library, blobs, clock=clock)
+
+
+@pytest.fixture
+def turn_writer(database: Database, sessions: Sessions, clock: TickingClock) -> TurnWriter:
+    return TurnWriter(database, sessions, clock)

@@ -1,4 +1,4 @@
-"""What a page shows after a reload is what it showed live, block for block."""
+"""After a reload the page shows the same as live, block for block."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent.stage import TurnHarness, TurnRecording, answering_tool, tool, working_tool
+from agent.turn_harness import TurnHarness, TurnRecording, answering_tool, tool, working_tool
 from footnote.agent.round import Round
 from footnote.agent.turn import Indexes
 from footnote.cancel import CancelScope
@@ -28,16 +28,16 @@ from footnote.tools.base import Abilities, Outcome, Tool, ToolContext
 from footnote.tools.builtin.edit_file import edit_file
 from footnote.tools.builtin.write_file import write_file
 from footnote.web_search.boundary import wrap_web_text
-from sessions.folding import fold_events, fold_history, plain
-from sessions.stored import StoredTurn, TurnWriter, answer, tool_calls, tool_result
-from workspace.uploaded import add_upload
+from sessions.page_fold import fold_events, fold_history, plain
+from sessions.turn_writer import StoredTurn, TurnWriter, answer, tool_calls, tool_result
+from workspace.in_memory import add_upload
 
 PAGE = Snapshot(url="https://a.example/sky", text="The sky is blue because air scatters blue light most.", title="Sky")
 SOURCE = Source(url=PAGE.url, title="Sky", snippet="", domain="a.example", number=1, status="read", snapshot_id=PAGE.id)
 
 
 def reading_tool(name: str = "look") -> Tool:
-    """Finds one page, and remembers it as the search does."""
+    """Finds one page, and stores it as the search does."""
 
     async def body(_params: Any, context: ToolContext) -> AsyncIterator[Outcome]:
         context.abilities.sources.add(SOURCE, PAGE)
@@ -48,17 +48,17 @@ def reading_tool(name: str = "look") -> Tool:
     return tool(name, body)
 
 
-async def store_turn(desk: TurnWriter, play: TurnRecording, **how: Any) -> tuple[str, StoredTurn]:
-    """The turn of a play, kept as a run keeps it."""
-    blocks = [event.content_block for event in play.events if isinstance(event, BlockStart)]
+async def store_turn(turn_writer: TurnWriter, recording: TurnRecording, **how: Any) -> tuple[str, StoredTurn]:
+    """Stores the turn of a recording as a run stores it."""
+    blocks = [event.content_block for event in recording.events if isinstance(event, BlockStart)]
     files = next((block.files for block in blocks if isinstance(block, AttachmentsBlock)), ())
-    errors = [event.error for event in play.events if isinstance(event, ErrorEvent)]
-    session_id = await desk.session()
-    turn = await desk.turn(
+    errors = [event.error for event in recording.events if isinstance(event, ErrorEvent)]
+    session_id = await turn_writer.session()
+    turn = await turn_writer.turn(
         session_id,
         "Why?",
-        *play.stored_messages,
-        reason=play.end.delta.stop_reason,
+        *recording.stored_messages,
+        reason=recording.end.delta.stop_reason,
         error=errors[0] if errors else None,
         attachments=files,
         message_id="m1",
@@ -67,15 +67,15 @@ async def store_turn(desk: TurnWriter, play: TurnRecording, **how: Any) -> tuple
     return session_id, turn
 
 
-async def check_history(desk: TurnWriter, play: TurnRecording) -> History:
-    session_id, _ = await store_turn(desk, play)
-    history = await desk.sessions.history("ann", session_id)
+async def check_history(turn_writer: TurnWriter, recording: TurnRecording) -> History:
+    session_id, _ = await store_turn(turn_writer, recording)
+    history = await turn_writer.sessions.history("ann", session_id)
     assert isinstance(history.messages[0], PastUserMessage)
-    assert fold_history(history.messages[1:]) == fold_events(play.events)
+    assert fold_history(history.messages[1:]) == fold_events(recording.events)
     return history
 
 
-async def test_thinking_tools_side_by_side_and_an_answer(desk: TurnWriter) -> None:
+async def test_thinking_tools_side_by_side_and_an_answer(turn_writer: TurnWriter) -> None:
     gate = asyncio.Event()
 
     async def second(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
@@ -93,7 +93,7 @@ async def test_thinking_tools_side_by_side_and_an_answer(desk: TurnWriter) -> No
         ]
     )
     tools = [working_tool("slow", [Progress("thinking")], ToolResult((Text("first"),)), gate), tool("fast", second)]
-    history = await check_history(desk, await TurnHarness(model, tools, settings={"locale": "vi"}).play())
+    history = await check_history(turn_writer, await TurnHarness(model, tools, settings={"locale": "vi"}).play())
     assert [type(message).__name__ for message in history.messages] == [
         "PastUserMessage",
         "PastAssistantMessage",
@@ -109,28 +109,28 @@ def _calls(*names: str) -> list[Any]:
     return [call(name, {"number": number}, id=f"c{number}") for number, name in enumerate(names)]
 
 
-async def test_footnotes_are_shown_again(desk: TurnWriter) -> None:
+async def test_footnotes_are_shown_again(turn_writer: TurnWriter) -> None:
     model = ScriptedModel(
         [
             [call("look", {}, id="c1")],
             [text("The sky is blue because air scatters blue light most [1]. ", "Nobody knows more [7].")],
         ]
     )
-    history = await check_history(desk, await TurnHarness(model, [reading_tool()]).play())
+    history = await check_history(turn_writer, await TurnHarness(model, [reading_tool()]).play())
     last = history.messages[-1]
     assert isinstance(last, PastAssistantMessage)
-    [said] = plain(last.content)
-    assert [(one["number"], one["verdict"]) for one in said["citations"]] == [(1, "supported"), (7, "unsupported")]
+    [block] = plain(last.content)
+    assert [(one["number"], one["verdict"]) for one in block["citations"]] == [(1, "supported"), (7, "unsupported")]
     assert [group.query for group in history.workspace.sources] == ["sky"]
     assert history.workspace.sources[0].sources == (SOURCE,)
 
 
-async def test_a_text_without_footnotes_has_no_citations(desk: TurnWriter) -> None:
-    history = await check_history(desk, await TurnHarness(ScriptedModel([[text("So.")]])).play())
+async def test_a_text_without_footnotes_has_no_citations(turn_writer: TurnWriter) -> None:
+    history = await check_history(turn_writer, await TurnHarness(ScriptedModel([[text("So.")]])).play())
     assert b"citations" not in msgspec.json.encode(history.messages)
 
 
-async def test_files_of_a_turn_are_its_attachments(desk: TurnWriter, sessions: Sessions) -> None:
+async def test_files_of_a_turn_are_its_attachments(turn_writer: TurnWriter, sessions: Sessions) -> None:
     head = await sessions.create("ann", "researcher")
     model = ScriptedModel(
         [
@@ -143,17 +143,17 @@ async def test_files_of_a_turn_are_its_attachments(desk: TurnWriter, sessions: S
         ]
     )
     workspace = sessions.workspace("ann", head.id)
-    play = await TurnHarness(model, [write_file, edit_file], abilities=Abilities(workspace)).play()
-    files = next(block.files for block in play.blocks if isinstance(block, AttachmentsBlock))
-    await desk.turn(head.id, "Write!", *play.stored_messages, attachments=files, message_id="m1")
+    recording = await TurnHarness(model, [write_file, edit_file], abilities=Abilities(workspace)).play()
+    files = next(block.files for block in recording.blocks if isinstance(block, AttachmentsBlock))
+    await turn_writer.turn(head.id, "Write!", *recording.stored_messages, attachments=files, message_id="m1")
     history = await sessions.history("ann", head.id)
-    assert fold_history(history.messages[1:]) == fold_events(play.events)
+    assert fold_history(history.messages[1:]) == fold_events(recording.events)
     assert [file.path for file in history.workspace.workspace_files] == ["/a.md", "/b.md"]
     assert set(history.workspace.workspace_files) == set(files)
     assert await workspace.read("/a.md") == b"1"
 
 
-async def test_errors_of_tools_and_calls_that_cannot_be_read(desk: TurnWriter) -> None:
+async def test_errors_of_tools_and_calls_that_cannot_be_read(turn_writer: TurnWriter) -> None:
     async def broken(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         yield Progress("trying")
         raise RuntimeError("secret")
@@ -165,15 +165,16 @@ async def test_errors_of_tools_and_calls_that_cannot_be_read(desk: TurnWriter) -
             [text("It failed.")],
         ]
     )
-    await check_history(desk, await TurnHarness(model, [tool("broken", broken), answering_tool("look")]).play())
+    await check_history(turn_writer, await TurnHarness(model, [tool("broken", broken), answering_tool("look")]).play())
 
 
 @pytest.mark.parametrize(
     "reply", [[fails("No.")], [text("Half an ans"), fails("Cut.")], [thinking("Hm"), fails("Cut.")]]
 )
-async def test_a_turn_that_failed(desk: TurnWriter, reply: Sequence[Any]) -> None:
+async def test_a_turn_that_failed(turn_writer: TurnWriter, reply: Sequence[Any]) -> None:
     history = await check_history(
-        desk, await TurnHarness(ScriptedModel([[call("look", {}, id="c1")], reply]), [answering_tool("look")]).play()
+        turn_writer,
+        await TurnHarness(ScriptedModel([[call("look", {}, id="c1")], reply]), [answering_tool("look")]).play(),
     )
     [turn] = history.turns
     assert turn.stop_reason == "error"
@@ -181,11 +182,11 @@ async def test_a_turn_that_failed(desk: TurnWriter, reply: Sequence[Any]) -> Non
 
 
 async def test_a_turn_that_failed_before_anything_was_said_has_its_question(
-    desk: TurnWriter, sessions: Sessions
+    turn_writer: TurnWriter, sessions: Sessions
 ) -> None:
-    session_id = await desk.session()
+    session_id = await turn_writer.session()
     error = ErrorBody("config_error", "No model.", retryable=False)
-    turn = await desk.turn(session_id, "Why?", state="failed", reason="error", error=error)
+    turn = await turn_writer.turn(session_id, "Why?", state="failed", reason="error", error=error)
     history = await sessions.history("ann", session_id)
     assert [message.id for message in history.messages if isinstance(message, PastUserMessage)] == [turn.question_id]
     assert len(history.messages) == 1
@@ -193,7 +194,7 @@ async def test_a_turn_that_failed_before_anything_was_said_has_its_question(
 
 
 @pytest.mark.parametrize("stop_after", range(1, 24))
-async def test_a_turn_that_was_cancelled_anywhere(desk: TurnWriter, stop_after: int) -> None:
+async def test_a_turn_that_was_cancelled_anywhere(turn_writer: TurnWriter, stop_after: int) -> None:
     model = ScriptedModel(
         [
             [
@@ -205,32 +206,34 @@ async def test_a_turn_that_was_cancelled_anywhere(desk: TurnWriter, stop_after: 
             [thinking("Now"), text("The sky is blue because ", "air scatters blue light most [1].")],
         ]
     )
-    await check_history(desk, await TurnHarness(model, [reading_tool()]).play(stop_after=stop_after))
+    await check_history(turn_writer, await TurnHarness(model, [reading_tool()]).play(stop_after=stop_after))
 
 
-async def test_a_turn_that_was_cancelled_in_the_middle_of_a_text(desk: TurnWriter) -> None:
+async def test_a_turn_that_was_cancelled_in_the_middle_of_a_text(turn_writer: TurnWriter) -> None:
     released = asyncio.Event()
-    stage = TurnHarness(ScriptedModel([[text("This came."), ScriptedPause(released), text("This did not.")]]))
-    play = TurnRecording()
-    async for step in stage.steps():
-        play.steps.append(step)
-        if play.text == "This came.":
-            stage.cancel.cancel()
-    history = await check_history(desk, play)
+    harness = TurnHarness(ScriptedModel([[text("This came."), ScriptedPause(released), text("This did not.")]]))
+    recording = TurnRecording()
+    async for step in harness.steps():
+        recording.steps.append(step)
+        if recording.text == "This came.":
+            harness.cancel.cancel()
+    history = await check_history(turn_writer, recording)
     [last] = [message for message in history.messages if isinstance(message, PastAssistantMessage)]
     assert plain(last.content) == [{"type": "text", "text": "This came."}]
     assert history.turns[0].stop_reason == "aborted"
 
 
-async def test_calls_without_a_round_left(desk: TurnWriter) -> None:
+async def test_calls_without_a_round_left(turn_writer: TurnWriter) -> None:
     replies = [[text("Once more."), call("look", {}, id=f"c{number}")] for number in range(4)]
-    play = await TurnHarness(ScriptedModel(replies), [answering_tool("look")], settings={"max_tool_rounds": 2}).play()
-    history = await check_history(desk, play)
+    recording = await TurnHarness(
+        ScriptedModel(replies), [answering_tool("look")], settings={"max_tool_rounds": 2}
+    ).play()
+    history = await check_history(turn_writer, recording)
     assert history.turns[0].stop_reason == "max_rounds"
 
 
 class OddModel:
-    """Says what no scripted model says: blocks that are open side by side, encrypted ones, and unknown ones."""
+    """Sends what no scripted model sends: parallel open blocks, encrypted ones, and unknown ones."""
 
     id = "footnote/odd"
     profile = Profile()
@@ -242,11 +245,11 @@ class OddModel:
         fold.add_foreign({"type": "server_tool_use", "id": "x"})
         first = fold.open_call("c1", "look")
         yield first
-        said = fold.open_text()
-        yield said
+        text = fold.open_text()
+        yield text
         second = fold.open_call("c2", "none")
         yield second
-        for index, piece in [(first.index, '{"a":'), (said.index, "Text"), (second.index, "{}"), (first.index, "1}")]:
+        for index, piece in [(first.index, '{"a":'), (text.index, "Text"), (second.index, "{}"), (first.index, "1}")]:
             grown = fold.append(index, piece)
             assert grown is not None
             yield grown
@@ -268,23 +271,25 @@ async def test_blocks_stand_in_the_order_in_which_they_were_told() -> None:
     )
 
 
-async def test_blocks_that_nobody_saw_are_not_shown(desk: TurnWriter, sessions: Sessions) -> None:
-    said = AssistantMessage(
+async def test_blocks_that_nobody_saw_are_not_shown(turn_writer: TurnWriter, sessions: Sessions) -> None:
+    message = AssistantMessage(
         (Thinking("", redacted="encrypted"), Foreign({"type": "x"}), Text("So.")), "stop", "footnote/test"
     )
-    session_id = await desk.session()
-    await desk.turn(session_id, "Why?", said)
+    session_id = await turn_writer.session()
+    await turn_writer.turn(session_id, "Why?", message)
     last = (await sessions.history("ann", session_id)).messages[-1]
     assert isinstance(last, PastAssistantMessage)
     assert plain(last.content) == [{"type": "thinking", "thinking": ""}, {"type": "text", "text": "So."}]
 
 
 async def test_what_was_stored_with_marks_and_without_times_is_shown_without_the_one_and_with_the_other(
-    desk: TurnWriter, sessions: Sessions
+    turn_writer: TurnWriter, sessions: Sessions
 ) -> None:
-    session_id = await desk.session()
+    session_id = await turn_writer.session()
     found = tool_result("c1", f"{wrap_web_text('Found it [1].')}\nNote: One more.")
-    turn = await desk.turn(session_id, "Why?", tool_calls(ToolCall("c1", "web_search", {})), found, answer("So."))
+    turn = await turn_writer.turn(
+        session_id, "Why?", tool_calls(ToolCall("c1", "web_search", {})), found, answer("So.")
+    )
     history = await sessions.history("ann", session_id)
     assert isinstance(history.messages[2], PastToolMessage)
     assert history.messages[2].content == "Found it [1].\nNote: One more."
@@ -293,11 +298,11 @@ async def test_what_was_stored_with_marks_and_without_times_is_shown_without_the
     assert (times, past.run_id) == ([past.ended_at] * 3, turn.run_id)
 
 
-async def test_a_history_reads_as_the_contract_says(desk: TurnWriter, sessions: Sessions) -> None:
-    session_id = await desk.session()
+async def test_a_history_reads_as_the_contract_says(turn_writer: TurnWriter, sessions: Sessions) -> None:
+    session_id = await turn_writer.session()
     record = await add_upload(sessions.workspace("ann", session_id), "a.pdf", b"x")
     groups = [{"query": "sky", "sources": [plain(SOURCE)]}, {"query": "sky", "sources": []}]
-    turn = await desk.turn(
+    turn = await turn_writer.turn(
         session_id,
         "Why?",
         tool_calls(
@@ -348,9 +353,9 @@ async def test_a_history_reads_as_the_contract_says(desk: TurnWriter, sessions: 
     assert shown["active_run"] is None
 
 
-async def test_of_a_run_that_is_active_only_the_question_is_there(desk: TurnWriter, sessions: Sessions) -> None:
-    session_id = await desk.session("First?")
-    turn = await desk.turn(session_id, "Second?", answer("Half"), state="running")
+async def test_of_a_run_that_is_active_only_the_question_is_there(turn_writer: TurnWriter, sessions: Sessions) -> None:
+    session_id = await turn_writer.session("First?")
+    turn = await turn_writer.turn(session_id, "Second?", answer("Half"), state="running")
     history = await sessions.history("ann", session_id)
     assert history.active_run is not None
     assert history.active_run.run_id == turn.run_id
@@ -359,19 +364,19 @@ async def test_of_a_run_that_is_active_only_the_question_is_there(desk: TurnWrit
     assert [one.state for one in history.turns] == ["done", "running"]
 
 
-async def test_a_turn_knows_what_may_be_shown_in_its_place(desk: TurnWriter, sessions: Sessions) -> None:
-    session_id = await desk.session()
-    first = await desk.turn(session_id, "First?", answer("One."))
-    edited = await desk.turn(session_id, "First, changed?", answer("Two."), instead_of=first)
-    retried = await desk.retry(session_id, edited, answer("Three."))
+async def test_a_turn_knows_what_may_be_shown_in_its_place(turn_writer: TurnWriter, sessions: Sessions) -> None:
+    session_id = await turn_writer.session()
+    first = await turn_writer.turn(session_id, "First?", answer("One."))
+    edited = await turn_writer.turn(session_id, "First, changed?", answer("Two."), instead_of=first)
+    retried = await turn_writer.retry(session_id, edited, answer("Three."))
     [turn] = (await sessions.history("ann", session_id)).turns
     assert turn.message_id == retried.message_id
     assert turn.questions == (first.question_id, edited.question_id)
     assert turn.answers == (edited.message_id, retried.message_id)
 
 
-async def test_artifacts_of_other_tools_are_no_searches(desk: TurnWriter, sessions: Sessions) -> None:
-    session_id = await desk.session()
+async def test_artifacts_of_other_tools_are_no_searches(turn_writer: TurnWriter, sessions: Sessions) -> None:
+    session_id = await turn_writer.session()
     odd: list[dict[str, object]] = [
         {"query": 1, "sources": []},
         {"query": "a", "sources": "b"},
@@ -379,15 +384,15 @@ async def test_artifacts_of_other_tools_are_no_searches(desk: TurnWriter, sessio
         {"query": "odd", "sources": [1, {"url": 2}, None]},
     ]
     results = [tool_result(f"c{number}", "x", artifact) for number, artifact in enumerate(odd)]
-    await desk.turn(
+    await turn_writer.turn(
         session_id, "Why?", tool_calls(*(ToolCall(f"c{n}", "x", {}) for n in range(4))), *results, answer("So.")
     )
     history = await sessions.history("ann", session_id)
     assert [(group.query, group.sources) for group in history.workspace.sources] == [("odd", ())]
 
 
-async def test_large_results_are_no_files_of_the_person(desk: TurnWriter, sessions: Sessions) -> None:
-    session_id = await desk.session("Why?")
+async def test_large_results_are_no_files_of_the_person(turn_writer: TurnWriter, sessions: Sessions) -> None:
+    session_id = await turn_writer.session("Why?")
     workspace = sessions.workspace("ann", session_id)
     await workspace.write("/large_tool_results/c1.txt", "long", message_id=None)
     record: FileRecord = await workspace.write("/report.md", "short", message_id=None)

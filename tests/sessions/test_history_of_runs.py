@@ -1,4 +1,4 @@
-"""Whoever followed a run to its end and whoever comes after it see the same."""
+"""A client that follows a run to its end and a client that opens it later see the same."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent.stage import answering_tool
+from agent.turn_harness import answering_tool
 from footnote.db.engine import Database
 from footnote.models.base import Model
 from footnote.models.scripted import ScriptedModel, ScriptedPause, call, fails, text, thinking
 from footnote.protocol.events import BlockDelta, Event, MessageStop
 from footnote.protocol.history import History, PastAssistantMessage
 from footnote.protocol.sessions import NewMessage, RetryRequest, SessionChanges
-from footnote.sessions.run_spec import RunResources, RunSpec
+from footnote.sessions.run import RunResources, RunSpec
 from footnote.sessions.runner import Runner
 from footnote.sessions.store import Sessions
 from footnote.tools.base import Abilities, Tool
@@ -23,20 +23,20 @@ from footnote.tools.builtin.edit_file import edit_file
 from footnote.tools.builtin.write_file import write_file
 from footnote.tools.registry import Toolbox
 from footnote.tools.wrappers import wrap_tool
-from sessions.folding import fold_events, fold_history
+from sessions.page_fold import fold_events, fold_history
 from sessions.test_history import reading_tool
 
 
-class SandboxPool:
-    """Equips every run with the same model and tools."""
+class FixedRunBuilder:
+    """Builds every run with the same model and tools."""
 
     def __init__(self, replies: Sequence[Any], tools: Sequence[Tool]) -> None:
         self._model = ScriptedModel(replies)
         self._tools = [wrap_tool(tool) for tool in tools]
 
-    async def model(self, agent_id: str, wanted: str | None) -> Model:
+    async def model(self, agent_id: str, name: str | None) -> Model:
         assert agent_id == "researcher"
-        assert wanted is None or wanted == self._model.id
+        assert name is None or name == self._model.id
         return self._model
 
     async def build(self, spec: RunSpec, model: Model) -> RunResources:
@@ -49,7 +49,7 @@ class SandboxPool:
 async def open_runner(
     database: Database, sessions: Sessions, replies: Sequence[Any], *tools: Tool
 ) -> AsyncIterator[Runner]:
-    runner = Runner(database, sessions, SandboxPool(replies, tools))
+    runner = Runner(database, sessions, FixedRunBuilder(replies, tools))
     try:
         yield runner
     finally:
@@ -57,7 +57,7 @@ async def open_runner(
 
 
 async def follow_events(runner: Runner, run_id: str, *, cancel_at: str | None = None) -> list[Event]:
-    """All events of a run. `cancel_at`: a text at which somebody wants it to stop."""
+    """All events of a run. `cancel_at`: cancels the run when this text was sent."""
     events: list[Event] = []
     async with aclosing(runner.follow(run_id)) as pieces:
         async for piece in pieces:
@@ -72,8 +72,10 @@ async def follow_events(runner: Runner, run_id: str, *, cancel_at: str | None = 
 
 
 def last_turn(history: History) -> tuple[str, list[dict[str, Any]]]:
-    asked = max(at for at, message in enumerate(history.messages) if type(message).__name__ == "PastUserMessage")
-    return fold_history(history.messages[asked + 1 :])
+    last_question = max(
+        at for at, message in enumerate(history.messages) if type(message).__name__ == "PastUserMessage"
+    )
+    return fold_history(history.messages[last_question + 1 :])
 
 
 WRITES = [

@@ -1,4 +1,4 @@
-"""Files of a session as documents, with what the session knows of its sources."""
+"""Files of a session converted to documents, with the sources of the session."""
 
 import zipfile
 from collections.abc import AsyncIterator
@@ -16,9 +16,9 @@ from footnote.protocol.messages import ToolCall
 from footnote.protocol.sources import Snapshot, Source
 from footnote.sessions.renditions import Rendition
 from footnote.workspace.files import FileMissing, Workspace
-from library.pages import Clock
-from sessions.stored import TurnWriter, answer, tool_calls, tool_result
-from workspace.uploaded import add_upload
+from library.samples import TickingClock
+from sessions.turn_writer import TurnWriter, answer, tool_calls, tool_result
+from workspace.in_memory import add_upload
 
 PAGE = Snapshot(url="https://a.example/sky", text="The sky is blue because air scatters blue light most.", title="Sky")
 SOURCE = Source(
@@ -32,7 +32,7 @@ PNG = bytes.fromhex(
 
 
 class ConvertHarness:
-    """A session in which a source was found."""
+    """A session with a source."""
 
     def __init__(self, app: App, session_id: str) -> None:
         self.app = app
@@ -52,106 +52,106 @@ class ConvertHarness:
 
 
 @pytest.fixture
-async def study(tmp_path: Path) -> AsyncIterator[ConvertHarness]:
+async def sample(tmp_path: Path) -> AsyncIterator[ConvertHarness]:
     async with App.open(home=tmp_path, environ={}) as app:
-        desk = TurnWriter(app._database, app.sessions, Clock())
-        session_id = await desk.session(user_id="local")
+        turn_writer = TurnWriter(app._database, app.sessions, TickingClock())
+        session_id = await turn_writer.session(user_id="local")
         artifact = {"query": "sky", "sources": [msgspec.to_builtins(SOURCE)]}
-        said = (
+        messages = (
             tool_calls(ToolCall("c1", "web_search", {})),
             tool_result("c1", "Found.", artifact),
             answer("Because [1]."),
         )
-        await desk.turn(session_id, "Why?", *said, user_id="local")
+        await turn_writer.turn(session_id, "Why?", *messages, user_id="local")
         yield ConvertHarness(app, session_id)
 
 
-async def test_a_marker_in_a_report_becomes_a_footnote_with_its_source(study: ConvertHarness) -> None:
-    await study.workspace.write("/report.md", "# Bầu trời\n\nTrời xanh vì tán xạ [1]. Không có [7].", message_id=None)
-    text = await study.pdf_text("/report.md")
+async def test_a_marker_in_a_report_becomes_a_footnote_with_its_source(sample: ConvertHarness) -> None:
+    await sample.workspace.write("/report.md", "# Bầu trời\n\nTrời xanh vì tán xạ [1]. Không có [7].", message_id=None)
+    text = await sample.pdf_text("/report.md")
     assert "Bầu trời" in text
     assert "Why the sky is blue" in text
     assert "a.example/sky" in text
     assert "Không có [7]." in text
 
 
-async def test_the_same_document_is_made_once_and_another_text_makes_another(study: ConvertHarness) -> None:
-    await study.workspace.write("/report.md", "# One", message_id=None)
-    first = await study.convert("/report.md", "docx")
-    assert first == await study.convert("/report.md", "docx")
-    await study.workspace.write("/report.md", "# Two", message_id=None)
-    second = await study.convert("/report.md", "docx")
+async def test_the_same_document_is_made_once_and_another_text_makes_another(sample: ConvertHarness) -> None:
+    await sample.workspace.write("/report.md", "# One", message_id=None)
+    first = await sample.convert("/report.md", "docx")
+    assert first == await sample.convert("/report.md", "docx")
+    await sample.workspace.write("/report.md", "# Two", message_id=None)
+    second = await sample.convert("/report.md", "docx")
     assert second.filename == first.filename == "report.docx"
     assert second.hash != first.hash
-    assert "word/document.xml" in zipfile.ZipFile(BytesIO(await study.app.blobs.read(second.hash))).namelist()
+    assert "word/document.xml" in zipfile.ZipFile(BytesIO(await sample.app.blobs.read(second.hash))).namelist()
 
 
-async def test_pictures_of_the_workspace_are_in_it_and_those_of_anywhere_else_are_not(study: ConvertHarness) -> None:
-    await study.workspace.write("/notes/dot.png", PNG, message_id=None)
-    await study.workspace.write("/root.png", PNG, message_id=None)
+async def test_pictures_of_the_workspace_are_in_it_and_those_of_anywhere_else_are_not(sample: ConvertHarness) -> None:
+    await sample.workspace.write("/notes/dot.png", PNG, message_id=None)
+    await sample.workspace.write("/root.png", PNG, message_id=None)
     text = (
         "![a dot](dot.png) ![root](/root.png) ![gone](gone.png) ![far](https://a.example/x.png) ![etc](file:///etc/x)"
     )
-    await study.workspace.write("/notes/report.md", text, message_id=None)
-    rendition = await study.convert("/notes/report.md", "docx")
-    names = zipfile.ZipFile(BytesIO(await study.app.blobs.read(rendition.hash))).namelist()
+    await sample.workspace.write("/notes/report.md", text, message_id=None)
+    rendition = await sample.convert("/notes/report.md", "docx")
+    names = zipfile.ZipFile(BytesIO(await sample.app.blobs.read(rendition.hash))).namelist()
     assert len([name for name in names if name.startswith("word/media/")]) == 1  # the two are the same
     assert any("gone" in note for note in rendition.notes)
 
 
-async def test_code_and_tables_become_what_they_are(study: ConvertHarness) -> None:
-    await study.workspace.write("/a.py", "print('*no emphasis*')\n```\n", message_id=None)
-    assert "print('*no emphasis*')" in await study.pdf_text("/a.py")
-    await study.workspace.write("/b.csv", 'name,price\n"*rice*, white",1|2\n', message_id=None)
-    text = await study.pdf_text("/b.csv")
+async def test_code_and_tables_become_what_they_are(sample: ConvertHarness) -> None:
+    await sample.workspace.write("/a.py", "print('*no emphasis*')\n```\n", message_id=None)
+    assert "print('*no emphasis*')" in await sample.pdf_text("/a.py")
+    await sample.workspace.write("/b.csv", 'name,price\n"*rice*, white",1|2\n', message_id=None)
+    text = await sample.pdf_text("/b.csv")
     assert "*rice*, white" in text
     assert "1|2" in text
 
 
-async def test_an_upload_becomes_markdown(study: ConvertHarness) -> None:
-    record = await add_upload(study.workspace, "x.bin", b"\xff\xfe\xfd")
+async def test_an_upload_becomes_markdown(sample: ConvertHarness) -> None:
+    record = await add_upload(sample.workspace, "x.bin", b"\xff\xfe\xfd")
     with pytest.raises(UnprocessableFile):
-        await study.convert(record.path, "md")
-    await study.workspace.write("/t.md", "# Text\n", message_id=None)
-    rendition = await study.convert("/t.md", "md")
-    assert (rendition.filename, await study.app.blobs.read(rendition.hash)) == ("t.md", b"# Text\n")
-    await study.workspace.write("/t.csv", "a,b\n1,2\n", message_id=None)
-    rendition = await study.convert("/t.csv", "md")
+        await sample.convert(record.path, "md")
+    await sample.workspace.write("/t.md", "# Text\n", message_id=None)
+    rendition = await sample.convert("/t.md", "md")
+    assert (rendition.filename, await sample.app.blobs.read(rendition.hash)) == ("t.md", b"# Text\n")
+    await sample.workspace.write("/t.csv", "a,b\n1,2\n", message_id=None)
+    rendition = await sample.convert("/t.csv", "md")
     table = b"| a | b |\n| --- | --- |\n| 1 | 2 |\n"
-    assert (rendition.filename, await study.app.blobs.read(rendition.hash)) == ("t.md", table)
+    assert (rendition.filename, await sample.app.blobs.read(rendition.hash)) == ("t.md", table)
 
 
-async def test_the_text_of_an_uploaded_page_is_no_code(study: ConvertHarness) -> None:
+async def test_the_text_of_an_uploaded_page_is_no_code(sample: ConvertHarness) -> None:
     sentence = "The quokka is a small macropod about the size of a domestic cat. " * 5
     page = f"<html><body><article><h1>Quokkas</h1><p>{sentence}</p></article></body></html>"
 
     async def pieces() -> AsyncIterator[bytes]:
         yield page.encode()
 
-    async with study.app.uploads.spool(pieces()) as spooled:
-        record = await study.app.uploads.accept("local", study.session_id, "page.html", spooled)
-    rendition = await study.convert(record.path, "md")
-    text = (await study.app.blobs.read(rendition.hash)).decode()
+    async with sample.app.uploads.spool(pieces()) as spooled:
+        record = await sample.app.uploads.accept("local", sample.session_id, "page.html", spooled)
+    rendition = await sample.convert(record.path, "md")
+    text = (await sample.app.blobs.read(rendition.hash)).decode()
     assert text.startswith("# Quokkas\n\nThe quokka")
     assert "```" not in text
 
 
-async def test_what_is_such_a_document_already_is_handed_out_as_it_is(study: ConvertHarness) -> None:
-    record = await add_upload(study.workspace, "Scan.PDF", b"%PDF-1.7 as it came")
-    rendition = await study.convert(record.path, "pdf")
-    assert (rendition.filename, await study.app.blobs.read(rendition.hash)) == ("Scan.PDF", b"%PDF-1.7 as it came")
+async def test_what_is_such_a_document_already_is_handed_out_as_it_is(sample: ConvertHarness) -> None:
+    record = await add_upload(sample.workspace, "Scan.PDF", b"%PDF-1.7 as it came")
+    rendition = await sample.convert(record.path, "pdf")
+    assert (rendition.filename, await sample.app.blobs.read(rendition.hash)) == ("Scan.PDF", b"%PDF-1.7 as it came")
 
 
-async def test_what_cannot_be_converted_says_so(study: ConvertHarness) -> None:
+async def test_what_cannot_be_converted_says_so(sample: ConvertHarness) -> None:
     with pytest.raises(FileMissing):
-        await study.convert("/none.md", "pdf")
+        await sample.convert("/none.md", "pdf")
     with pytest.raises(Unknown):
-        await study.app.renditions.convert("ann", study.session_id, "/none.md", "pdf")
-    await study.workspace.write("/dot.png", PNG, message_id=None)
+        await sample.app.renditions.convert("ann", sample.session_id, "/none.md", "pdf")
+    await sample.workspace.write("/dot.png", PNG, message_id=None)
     with pytest.raises(
         UnprocessableFile, match=r"dot\.png is no text, so it cannot be converted\. Download it as it is\."
     ):
-        await study.convert("/dot.png", "pdf")
-    await study.workspace.write("/long.md", "x" * 2_000_001, message_id=None)
+        await sample.convert("/dot.png", "pdf")
+    await sample.workspace.write("/long.md", "x" * 2_000_001, message_id=None)
     with pytest.raises(UnprocessableFile, match=r"long\.md has more than 2,000,000 bytes of text"):
-        await study.convert("/long.md", "pdf")
+        await sample.convert("/long.md", "pdf")

@@ -1,4 +1,4 @@
-"""Sessions are found by their titles and by everything that was said in them, however it is typed."""
+"""Sessions are found by titles and by messages, in any spelling."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from footnote.protocol.messages import ToolCall
 from footnote.protocol.sessions import SessionChanges
 from footnote.sessions import store
-from footnote.sessions.excerpts import excerpt
-from footnote.sessions.store import Sessions
+from footnote.sessions.store import Sessions, excerpt
 from footnote.text.search_terms import parse_query_words, terms_of
-from sessions.stored import TurnWriter, answer, tool_calls, tool_result
+from sessions.turn_writer import TurnWriter, answer, tool_calls, tool_result
 
 SAID = {
     "battle": ("Chiến dịch Điện Biên Phủ kết thúc khi nào?", "Ngày 7 tháng 5 năm 1954, theo hồ sơ Hoà Bình."),
@@ -27,18 +26,18 @@ async def search_ids(sessions: Sessions, query: str) -> set[str]:
 
 
 @pytest.fixture
-async def filled(sessions: Sessions, desk: TurnWriter) -> Sessions:
-    for name, (question, said) in SAID.items():
-        session_id = await desk.session()
-        await desk.turn(session_id, question, answer(said))
+async def filled(sessions: Sessions, turn_writer: TurnWriter) -> Sessions:
+    for name, (question, reply) in SAID.items():
+        session_id = await turn_writer.session()
+        await turn_writer.turn(session_id, question, answer(reply))
         await sessions.change("ann", session_id, SessionChanges(title=f"About {name}"))
-    theirs = await desk.session("Where is the Kafka café in 上海?", user_id="ben")
+    theirs = await turn_writer.session("Where is the Kafka café in 上海?", user_id="ben")
     assert theirs
     return sessions
 
 
 FINDS = [
-    # With marks or without them, in any case and width, composed or not.
+    # With accents or without, in any case and width, composed or decomposed.
     ("Điện Biên Phủ", {"battle"}),
     ("dien bien phu", {"battle"}),
     ("ĐIỆN BIÊN", {"battle"}),
@@ -50,7 +49,7 @@ FINDS = [
     ("ＣＡＦＥ", {"coffee"}),
     ("strasse", {"coffee"}),
     ("first", {"coffee"}),
-    # Chinese: one character, two, more, with and without spaces, old and new.
+    # Chinese: one character, two, more, with and without spaces, traditional and simplified.
     ("天", {"weather"}),
     ("气", {"weather"}),
     ("度", {"weather"}),
@@ -64,7 +63,7 @@ FINDS = [
     ("台湾", {"taiwan"}),
     ("臺灣", {"taiwan"}),
     ("首都", {"taiwan"}),
-    # Every word must be there, the last one at least in its beginning; in whatever part of the session.
+    # Every word must match, the last one as a prefix, in any part of the session.
     ("kafka protocol", {"kafka"}),
     ("kafka proto", {"kafka"}),
     ("kaf proto", set()),
@@ -82,7 +81,7 @@ FINDS = [
     ("group.protocol", {"kafka"}),
     ("ann's", {"coffee"}),
     ("it's ann", {"coffee"}),
-    # Signs are plain text.
+    # Operators of the query language are plain text.
     ('"kafka"', {"kafka"}),
     ("kafka*", {"kafka"}),
     ("kafka AND protocol", set()),
@@ -104,10 +103,10 @@ async def test_a_query_finds(filled: Sessions, subtests: pytest.Subtests) -> Non
             assert await search_ids(filled, query) == {f"About {name}" for name in names}
 
 
-async def test_signs_alone_are_looked_for_in_titles(sessions: Sessions, desk: TurnWriter) -> None:
+async def test_signs_alone_are_looked_for_in_titles(sessions: Sessions, turn_writer: TurnWriter) -> None:
     for title in ("Party 🎉", "🎉 and 🎂", "❤ Paris", "What???", "Nothing"):
-        await desk.session(title)
-    await desk.session("Theirs 🎉", user_id="ben")
+        await turn_writer.session(title)
+    await turn_writer.session("Theirs 🎉", user_id="ben")
     assert await search_ids(sessions, "🎉") == {"Party 🎉", "🎉 and 🎂"}
     assert await search_ids(sessions, "🎂 🎉") == {"🎉 and 🎂"}
     assert await search_ids(sessions, "❤\ufe0f") == {"❤ Paris"}
@@ -116,11 +115,11 @@ async def test_signs_alone_are_looked_for_in_titles(sessions: Sessions, desk: Tu
 
 
 async def test_sessions_that_are_found_by_signs_come_in_pages(
-    sessions: Sessions, desk: TurnWriter, monkeypatch: pytest.MonkeyPatch
+    sessions: Sessions, turn_writer: TurnWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "_TITLE_BATCH", 2)
     for number in range(9):
-        await desk.session(f"{number} {'🎉' if number % 2 else '🙂'}")
+        await turn_writer.session(f"{number} {'🎉' if number % 2 else '🙂'}")
     seen: list[str] = []
     cursor = None
     for _ in range(4):
@@ -187,7 +186,7 @@ async def test_any_query_is_no_error(filled: Sessions, query: str) -> None:
     size=st.integers(1, 8),
 )
 def test_a_piece_of_a_text_stands_in_it(text: str, start: int, size: int) -> None:
-    """From the beginning of a word on, what was said can be typed as it stands there."""
+    """A query copied from a message finds it, if it begins at a word."""
     before, piece = text[:start], text[start : start + size]
     if before and before[-1].isalnum() and not ("\u4e00" <= piece[:1] <= "\u9fff"):
         return
@@ -196,20 +195,20 @@ def test_a_piece_of_a_text_stands_in_it(text: str, start: int, size: int) -> Non
         assert f" {' '.join(word.terms)}" in line
 
 
-async def test_what_tools_brought_is_not_searched(sessions: Sessions, desk: TurnWriter) -> None:
-    session_id = await desk.session()
+async def test_what_tools_brought_is_not_searched(sessions: Sessions, turn_writer: TurnWriter) -> None:
+    session_id = await turn_writer.session()
     call = ToolCall("c1", "web_search", {"query": "marsupials"})
-    await desk.turn(
+    await turn_writer.turn(
         session_id, "What hops?", tool_calls(call), tool_result("c1", "Kangaroos hop."), answer("Many things.")
     )
     assert await search_ids(sessions, "kangaroos") == set()
     assert await search_ids(sessions, "many things hops") == {"What hops?"}
 
 
-async def test_results_come_newest_first_in_pages(sessions: Sessions, desk: TurnWriter) -> None:
+async def test_results_come_newest_first_in_pages(sessions: Sessions, turn_writer: TurnWriter) -> None:
     for number in range(5):
-        await desk.session(f"Kafka {number}?", "Something else?")
-        await desk.session(f"Other {number}?")
+        await turn_writer.session(f"Kafka {number}?", "Something else?")
+        await turn_writer.session(f"Other {number}?")
     first = await sessions.list("ann", query="kafka", limit=2)
     assert [one.title for one in first.sessions] == ["Kafka 4?", "Kafka 3?"]
     second = await sessions.list("ann", query="kafka", limit=3, cursor=first.next_cursor)
@@ -217,37 +216,39 @@ async def test_results_come_newest_first_in_pages(sessions: Sessions, desk: Turn
     assert second.next_cursor is None
 
 
-async def test_a_new_title_takes_the_place_of_the_old_one(sessions: Sessions, desk: TurnWriter) -> None:
-    session_id = await desk.session(title="Marsupials")
+async def test_a_new_title_takes_the_place_of_the_old_one(sessions: Sessions, turn_writer: TurnWriter) -> None:
+    session_id = await turn_writer.session(title="Marsupials")
     await sessions.change("ann", session_id, SessionChanges(title="Monotremes"))
     assert await search_ids(sessions, "marsupials") == set()
     assert await search_ids(sessions, "monotremes") == {"Monotremes"}
 
 
-async def test_an_excerpt_of_an_answer_has_no_signs_of_markdown(sessions: Sessions, desk: TurnWriter) -> None:
-    session_id = await desk.session()
-    said = "All of it is lost [1].\n\n## Who recovers **lithium**?\n\n- [Li-Cycle](https://a.org) does, in `NY` [2]."
-    await desk.turn(session_id, "What *is* # gone?", answer(said))
+async def test_an_excerpt_of_an_answer_has_no_signs_of_markdown(sessions: Sessions, turn_writer: TurnWriter) -> None:
+    session_id = await turn_writer.session()
+    answer_text = (
+        "All of it is lost [1].\n\n## Who recovers **lithium**?\n\n- [Li-Cycle](https://a.org) does, in `NY` [2]."
+    )
+    await turn_writer.turn(session_id, "What *is* # gone?", answer(answer_text))
     (one,) = (await sessions.list("ann", query="lithium")).sessions
     assert one.excerpt == "All of it is lost. Who recovers lithium? Li-Cycle does, in NY."
     (one,) = (await sessions.list("ann", query="gone")).sessions
     assert one.excerpt == "What *is* # gone?", "a question is shown as it was written"
 
 
-async def test_an_excerpt_is_what_was_said_around_the_first_match(sessions: Sessions, desk: TurnWriter) -> None:
-    session_id = await desk.session()
+async def test_an_excerpt_is_what_was_said_around_the_first_match(sessions: Sessions, turn_writer: TurnWriter) -> None:
+    session_id = await turn_writer.session()
     long = "Before it there are many words. " * 20
-    await desk.turn(session_id, "Marsupials?", answer(f"{long}\n\nA Kangaroo\nhops {'and hops ' * 50}"))
+    await turn_writer.turn(session_id, "Marsupials?", answer(f"{long}\n\nA Kangaroo\nhops {'and hops ' * 50}"))
     [one] = (await sessions.list("ann", query="kangaroo")).sessions
     assert one.excerpt is not None
     assert one.excerpt.startswith("…")
     assert one.excerpt.endswith(("hops…", "and…"))
     assert " A Kangaroo hops and hops " in one.excerpt
     assert 120 <= len(one.excerpt) <= 164
-    said, answered = [message.id for message in (await sessions.history("ann", session_id)).messages]
-    assert one.message_id == answered
+    question_id, answer_id = [message.id for message in (await sessions.history("ann", session_id)).messages]
+    assert one.message_id == answer_id
     [one] = (await sessions.list("ann", query="marsup")).sessions
-    assert (one.excerpt, one.message_id) == ("Marsupials?", said)
+    assert (one.excerpt, one.message_id) == ("Marsupials?", question_id)
     await sessions.change("ann", session_id, SessionChanges(title="On monotremes"))
     [one] = (await sessions.list("ann", query="monotremes")).sessions
     assert (one.excerpt, one.message_id) == ("On monotremes", None)

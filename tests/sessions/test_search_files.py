@@ -1,4 +1,4 @@
-"""Sessions are found by what their files say, and by words that are in everything, quickly and in the right order."""
+"""Sessions are found by the text of their files, and frequent words quickly and in order."""
 
 from footnote.db import sessions as db
 from footnote.db.engine import Database
@@ -6,7 +6,7 @@ from footnote.db.script import Steps, script
 from footnote.db.sessions import COMMON_PHRASE_ENTRIES, MAX_PROBED
 from footnote.protocol.sessions import FoundSession
 from footnote.sessions.store import Sessions
-from sessions.stored import TurnWriter, answer
+from sessions.turn_writer import TurnWriter, answer
 
 
 async def search(sessions: Sessions, query: str) -> list[FoundSession]:
@@ -14,19 +14,19 @@ async def search(sessions: Sessions, query: str) -> list[FoundSession]:
 
 
 async def test_a_word_of_a_file_finds_its_session_and_says_in_which_file_it_stands(
-    sessions: Sessions, desk: TurnWriter
+    sessions: Sessions, turn_writer: TurnWriter
 ):
-    session_id = await desk.session("What hops?")
+    session_id = await turn_writer.session("What hops?")
     await sessions.workspace("ann", session_id).write("/notes/hops.md", "# Notes\n\nA Kangaroo hops.", message_id="m1")
-    await desk.session("Something else?")
+    await turn_writer.session("Something else?")
     [one] = await search(sessions, "kangaroo")
     assert (one.id, one.path, one.message_id) == (session_id, "/notes/hops.md", None)
     assert one.excerpt == "# Notes A Kangaroo hops."
     assert (await sessions.list("ben", query="kangaroo")).sessions == ()
 
 
-async def test_only_the_newest_version_of_a_file_is_found(sessions: Sessions, desk: TurnWriter):
-    workspace = sessions.workspace("ann", await desk.session("What hops?"))
+async def test_only_the_newest_version_of_a_file_is_found(sessions: Sessions, turn_writer: TurnWriter):
+    workspace = sessions.workspace("ann", await turn_writer.session("What hops?"))
     await workspace.write("/a.md", "kangaroo", message_id="m1")
     await workspace.write("/a.md", "wallaby", message_id="m2")
     assert await search(sessions, "kangaroo") == []
@@ -35,25 +35,25 @@ async def test_only_the_newest_version_of_a_file_is_found(sessions: Sessions, de
     assert await search(sessions, "wallaby") == []
 
 
-async def test_a_deleted_file_is_not_found(sessions: Sessions, desk: TurnWriter):
-    workspace = sessions.workspace("ann", await desk.session("What hops?"))
+async def test_a_deleted_file_is_not_found(sessions: Sessions, turn_writer: TurnWriter):
+    workspace = sessions.workspace("ann", await turn_writer.session("What hops?"))
     await workspace.write("/a.md", "kangaroo", message_id="m1")
     await workspace.delete("/a.md")
     assert await search(sessions, "kangaroo") == []
 
 
-async def test_what_was_said_comes_before_files_and_the_title_after_them(sessions: Sessions, desk: TurnWriter):
-    session_id = await desk.session(title="A kangaroo")
+async def test_what_was_said_comes_before_files_and_the_title_after_them(sessions: Sessions, turn_writer: TurnWriter):
+    session_id = await turn_writer.session(title="A kangaroo")
     await sessions.workspace("ann", session_id).write("/a.md", "A kangaroo hops.", message_id="m1")
     [one] = await search(sessions, "kangaroo")
     assert (one.path, one.excerpt) == ("/a.md", "A kangaroo hops.")
-    turn = await desk.turn(session_id, "What hops?", answer("The kangaroo."))
+    turn = await turn_writer.turn(session_id, "What hops?", answer("The kangaroo."))
     [one] = await search(sessions, "kangaroo")
     assert (one.path, one.message_id) == (None, turn.message_id)
 
 
-async def test_words_of_a_file_and_of_a_message_find_a_session_together(sessions: Sessions, desk: TurnWriter):
-    session_id = await desk.session("What hops?")
+async def test_words_of_a_file_and_of_a_message_find_a_session_together(sessions: Sessions, turn_writer: TurnWriter):
+    session_id = await turn_writer.session("What hops?")
     await sessions.workspace("ann", session_id).write("/a.md", "A kangaroo.", message_id="m1")
     assert [one.id for one in await search(sessions, "hops kangaroo")] == [session_id]
 
@@ -63,10 +63,10 @@ ENTRIES = COMMON_PHRASE_ENTRIES // SESSIONS + 20
 
 
 async def test_a_word_that_is_everywhere_finds_the_newest_sessions_and_skips_those_without_it(
-    sessions: Sessions, database: Database, desk: TurnWriter
+    sessions: Sessions, database: Database, turn_writer: TurnWriter
 ):
-    """Also where it stands so far behind in a session that it is not looked at there."""
-    ids = [await desk.session(title=f"Session {number}") for number in range(SESSIONS)]
+    """Also where the match is too far down in the session to be looked for."""
+    ids = [await turn_writer.session(title=f"Session {number}") for number in range(SESSIONS)]
     without, late = ids[-2], ids[-4]
     for session_id in ids:
         parts = [(f"msg_{entry:04}", _entry_text(session_id, entry, without, late)) for entry in range(ENTRIES)]

@@ -1,4 +1,4 @@
-"""Sessions are made, listed, renamed and deleted by those whose they are, and by nobody else."""
+"""Sessions are created, listed, renamed and deleted by their owner, and by no other user."""
 
 import asyncio
 import base64
@@ -17,8 +17,8 @@ from footnote.protocol.history import SessionHead
 from footnote.protocol.messages import ToolCall
 from footnote.protocol.sessions import SessionChanges
 from footnote.sessions.store import ABANDONED_SECONDS, Sessions
-from library.pages import TREATY, Clock
-from sessions.stored import TurnWriter, answer, tool_calls, tool_result
+from library.samples import TREATY, TickingClock
+from sessions.turn_writer import TurnWriter, answer, tool_calls, tool_result
 
 
 async def titles(sessions: Sessions, user_id: str = "ann", **wanted: object) -> list[str]:
@@ -26,37 +26,37 @@ async def titles(sessions: Sessions, user_id: str = "ann", **wanted: object) -> 
     return [found.title for found in page.sessions]
 
 
-async def test_a_new_session_has_no_title_until_its_first_question(sessions: Sessions, desk: TurnWriter) -> None:
+async def test_a_new_session_has_no_title_until_its_first_question(sessions: Sessions, turn_writer: TurnWriter) -> None:
     head = await sessions.create("ann", "researcher")
     assert head == SessionHead(head.id, "", "researcher", "2027-01-15T08:00:01Z")
     assert await sessions.head("ann", head.id) == head
-    await desk.turn(head.id, "Why is the sky blue? And the sea?", answer("Rayleigh."))
-    await desk.turn(head.id, "And the grass?", answer("Chlorophyll."))
+    await turn_writer.turn(head.id, "Why is the sky blue? And the sea?", answer("Rayleigh."))
+    await turn_writer.turn(head.id, "And the grass?", answer("Chlorophyll."))
     assert (await sessions.head("ann", head.id)).title == "Why is the sky blue?"
 
 
 async def test_a_session_is_listed_from_its_first_question_on_or_from_its_title(
-    sessions: Sessions, desk: TurnWriter
+    sessions: Sessions, turn_writer: TurnWriter
 ) -> None:
-    made = await sessions.create("ann", "researcher")
+    created = await sessions.create("ann", "researcher")
     named = await sessions.create("ann", "researcher", title="Mine")
     assert await titles(sessions) == ["Mine"]
-    await desk.turn(made.id, "Why is the sky blue?", answer("Rayleigh."))
+    await turn_writer.turn(created.id, "Why is the sky blue?", answer("Rayleigh."))
     assert await titles(sessions) == ["Why is the sky blue?", "Mine"]
-    # What has nothing that could be a title is asked all the same.
-    wordless = await desk.session()
-    await desk.turn(wordless, "?", answer("!"))
+    # A question without words for a title is still asked.
+    wordless = await turn_writer.session()
+    await turn_writer.turn(wordless, "?", answer("!"))
     assert len(await titles(sessions)) == 3
     assert (await sessions.head("ann", named.id)).title == "Mine"
 
 
 async def test_a_session_in_which_nothing_is_ever_asked_is_removed_a_month_after_its_last_file(
-    sessions: Sessions, desk: TurnWriter, clock: Clock
+    sessions: Sessions, turn_writer: TurnWriter, clock: TickingClock
 ) -> None:
-    # Files are dated by the real time.
+    # Files have the date of the real clock.
     clock.time = time.time() - ABANDONED_SECONDS + 60
     empty, filed, named = [await sessions.create("ann", "researcher", title=title) for title in (None, None, "Mine")]
-    asked = await desk.session("Why?")
+    with_question = await turn_writer.session("Why?")
     clock.time = time.time()
     await sessions.workspace("ann", filed.id).put("/notes.md", "Kept.", base_hash=None)
     await sessions.clean_up()
@@ -65,54 +65,56 @@ async def test_a_session_in_which_nothing_is_ever_asked_is_removed_a_month_after
     await sessions.clean_up()
     with pytest.raises(Unknown):
         await sessions.head("ann", empty.id)
-    for kept in (filed.id, named.id, asked):
-        assert (await sessions.head("ann", kept)).id == kept
+    for session_id in (filed.id, named.id, with_question):
+        assert (await sessions.head("ann", session_id)).id == session_id
     clock.time += ABANDONED_SECONDS
     await sessions.clean_up()
     with pytest.raises(Unknown):
         await sessions.head("ann", filed.id)
-    for kept in (named.id, asked):
-        assert (await sessions.head("ann", kept)).id == kept
+    for session_id in (named.id, with_question):
+        assert (await sessions.head("ann", session_id)).id == session_id
 
 
-async def test_a_title_that_a_person_chose_stays(sessions: Sessions, desk: TurnWriter) -> None:
-    chosen = await desk.session("Why is the sky blue?", title="Mine")
-    renamed = await desk.session()
+async def test_a_title_that_a_person_chose_stays(sessions: Sessions, turn_writer: TurnWriter) -> None:
+    chosen = await turn_writer.session("Why is the sky blue?", title="Mine")
+    renamed = await turn_writer.session()
     await sessions.change("ann", renamed, SessionChanges(title=" Also\n\tmine\u202e "))
-    await desk.turn(renamed, "Why?", answer("So."))
+    await turn_writer.turn(renamed, "Why?", answer("So."))
     assert (await sessions.head("ann", chosen)).title == "Mine"
     assert (await sessions.head("ann", renamed)).title == "Also mine"
     with pytest.raises(UsageError, match="The title has nothing that can be read"):
         await sessions.change("ann", renamed, SessionChanges(title="\u200b \n"))
 
 
-async def test_the_last_changed_is_first_and_renaming_moves_nothing(sessions: Sessions, desk: TurnWriter) -> None:
-    first, _, _ = [await desk.session(f"Question {number}?") for number in (1, 2, 3)]
+async def test_the_last_changed_is_first_and_renaming_moves_nothing(
+    sessions: Sessions, turn_writer: TurnWriter
+) -> None:
+    first, _, _ = [await turn_writer.session(f"Question {number}?") for number in (1, 2, 3)]
     assert await titles(sessions) == ["Question 3?", "Question 2?", "Question 1?"]
     await sessions.change("ann", first, SessionChanges(title="One"))
     assert await titles(sessions) == ["Question 3?", "Question 2?", "One"]
-    await desk.turn(first, "More?", answer("More."))
+    await turn_writer.turn(first, "More?", answer("More."))
     assert await titles(sessions) == ["One", "Question 3?", "Question 2?"]
 
 
 async def test_a_listed_session_tells_when_it_changed_and_whether_it_is_being_answered(
-    sessions: Sessions, desk: TurnWriter
+    sessions: Sessions, turn_writer: TurnWriter
 ) -> None:
-    session_id = await desk.session()
-    turn = await desk.turn(session_id, "Why?", state="running")
+    session_id = await turn_writer.session()
+    turn = await turn_writer.turn(session_id, "Why?", state="running")
     [found] = (await sessions.list("ann")).sessions
     assert found.active_run_id == turn.run_id
     assert found.created_at < found.updated_at
     assert found.excerpt is None
 
 
-async def test_pages_follow_each_other_whatever_changes_in_between(sessions: Sessions, desk: TurnWriter) -> None:
-    ids = [await desk.session(f"Question {number}?") for number in range(7)]
+async def test_pages_follow_each_other_whatever_changes_in_between(sessions: Sessions, turn_writer: TurnWriter) -> None:
+    ids = [await turn_writer.session(f"Question {number}?") for number in range(7)]
     first = await sessions.list("ann", limit=3)
     assert [one.title for one in first.sessions] == ["Question 6?", "Question 5?", "Question 4?"]
-    await desk.turn(ids[5], "More?", answer("More."))  # shown already: it goes to the top
-    await desk.session("New?")
-    await sessions.delete("ann", ids[4])  # the last one of the page, at which the next begins
+    await turn_writer.turn(ids[5], "More?", answer("More."))  # listed before: it moves to the top
+    await turn_writer.session("New?")
+    await sessions.delete("ann", ids[4])  # the last one of the page, where the next page begins
     second = await sessions.list("ann", limit=3, cursor=first.next_cursor)
     assert [one.title for one in second.sessions] == ["Question 3?", "Question 2?", "Question 1?"]
     third = await sessions.list("ann", limit=3, cursor=second.next_cursor)
@@ -121,7 +123,7 @@ async def test_pages_follow_each_other_whatever_changes_in_between(sessions: Ses
 
 
 async def test_sessions_of_the_same_moment_are_each_listed_once(
-    sessions: Sessions, desk: TurnWriter, clock: Clock
+    sessions: Sessions, turn_writer: TurnWriter, clock: TickingClock
 ) -> None:
     ids: list[str] = []
     for _ in range(5):
@@ -136,7 +138,7 @@ async def test_sessions_of_the_same_moment_are_each_listed_once(
         if cursor is None:
             break
     assert sorted(seen) == sorted(ids)
-    assert desk.sessions is sessions
+    assert turn_writer.sessions is sessions
 
 
 @pytest.mark.parametrize(
@@ -176,33 +178,33 @@ ASKED: list[Callable[[Sessions, str], Awaitable[object]]] = [
 ]
 
 
-@pytest.mark.parametrize("ask", ASKED)
+@pytest.mark.parametrize("call", ASKED)
 async def test_a_session_of_somebody_else_does_not_exist(
-    sessions: Sessions, desk: TurnWriter, ask: Callable[[Sessions, str], Awaitable[object]]
+    sessions: Sessions, turn_writer: TurnWriter, call: Callable[[Sessions, str], Awaitable[object]]
 ) -> None:
-    theirs = await desk.session("Secret?")
+    theirs = await turn_writer.session("Secret?")
     with pytest.raises(Unknown) as refused:
-        await ask(sessions, theirs)
+        await call(sessions, theirs)
     with pytest.raises(Unknown) as missing:
-        await ask(sessions, "session_none")
+        await call(sessions, "session_none")
     assert refused.value.message == missing.value.message
     assert await titles(sessions, "ben") == []
     assert await titles(sessions, "ben", query="secret") == []
     assert await titles(sessions) == ["Secret?"]
 
 
-async def test_the_branch_through_a_message_is_shown(sessions: Sessions, desk: TurnWriter) -> None:
-    session_id = await desk.session()
-    first = await desk.turn(session_id, "First?", answer("One."))
-    second = await desk.turn(session_id, "Second?", answer("Two."))
-    third = await desk.turn(session_id, "Third?", answer("Three."))
-    edited = await desk.turn(session_id, "Second, changed?", answer("Another."), instead_of=second)
-    retried = await desk.retry(session_id, first, answer("One again."))
+async def test_the_branch_through_a_message_is_shown(sessions: Sessions, turn_writer: TurnWriter) -> None:
+    session_id = await turn_writer.session()
+    first = await turn_writer.turn(session_id, "First?", answer("One."))
+    second = await turn_writer.turn(session_id, "Second?", answer("Two."))
+    third = await turn_writer.turn(session_id, "Third?", answer("Three."))
+    edited = await turn_writer.turn(session_id, "Second, changed?", answer("Another."), instead_of=second)
+    retried = await turn_writer.retry(session_id, first, answer("One again."))
 
-    async def shown() -> list[str]:
+    async def listed_titles() -> list[str]:
         return [turn.run_id for turn in (await sessions.history("ann", session_id)).turns]
 
-    assert await shown() == [retried.run_id]
+    assert await listed_titles() == [retried.run_id]
     for message_id, branch in [
         (second.message_id, [first, second, third]),
         (f"{second.message_id}-1", [first, second, third]),
@@ -212,25 +214,27 @@ async def test_the_branch_through_a_message_is_shown(sessions: Sessions, desk: T
         (first.question_id, [retried]),
     ]:
         await sessions.change("ann", session_id, SessionChanges(head=message_id))
-        assert await shown() == [turn.run_id for turn in branch]
+        assert await listed_titles() == [turn.run_id for turn in branch]
     with pytest.raises(Unknown, match="no such message"):
         await sessions.change("ann", session_id, SessionChanges(head="msg_none", title="Not this either"))
     assert (await sessions.head("ann", session_id)).title == "First?"
 
 
-async def test_another_branch_is_not_shown_while_one_is_being_answered(sessions: Sessions, desk: TurnWriter) -> None:
-    session_id = await desk.session()
-    first = await desk.turn(session_id, "First?", answer("One."))
-    await desk.turn(session_id, "Second?", state="running")
+async def test_another_branch_is_not_shown_while_one_is_being_answered(
+    sessions: Sessions, turn_writer: TurnWriter
+) -> None:
+    session_id = await turn_writer.session()
+    first = await turn_writer.turn(session_id, "First?", answer("One."))
+    await turn_writer.turn(session_id, "Second?", state="running")
     with pytest.raises(RunActive):
         await sessions.change("ann", session_id, SessionChanges(head=first.message_id))
 
 
 async def test_sessions_deleted_at_once_leave_nothing_behind(
-    sessions: Sessions, desk: TurnWriter, tmp_path: Path
+    sessions: Sessions, turn_writer: TurnWriter, tmp_path: Path
 ) -> None:
-    await desk.session("Which stones are there?")
-    ids = [await desk.session(f"What is xy{word}?") for word in ("beryl", "topaz", "agate")]
+    await turn_writer.session("Which stones are there?")
+    ids = [await turn_writer.session(f"What is xy{word}?") for word in ("beryl", "topaz", "agate")]
     assert is_stored(tmp_path, "topaz")
     await asyncio.gather(*(sessions.delete("ann", session_id) for session_id in ids))
     assert not any(is_stored(tmp_path, word) for word in ("beryl", "topaz", "agate"))
@@ -238,21 +242,21 @@ async def test_sessions_deleted_at_once_leave_nothing_behind(
 
 
 async def test_a_deleted_session_leaves_nothing_behind(
-    sessions: Sessions, desk: TurnWriter, database: Database, library: Library, tmp_path: Path
+    sessions: Sessions, turn_writer: TurnWriter, database: Database, library: Library, tmp_path: Path
 ) -> None:
     words = ["kryptonite", "adamantium", "unobtainium", "vibranium", "mithril", "orichalcum"]
-    kept = await desk.session("What is a carbuncle?")
-    await desk.session("krypton, adamant, unobtain, vibrant, mithridate, orichalk?", user_id="ben")
-    session_id = await desk.session()
+    other = await turn_writer.session("What is a carbuncle?")
+    await turn_writer.session("krypton, adamant, unobtain, vibrant, mithridate, orichalk?", user_id="ben")
+    session_id = await turn_writer.session()
     call = ToolCall("c1", "web_search", {"query": words[1]})
-    turn = await desk.turn(
+    turn = await turn_writer.turn(
         session_id,
         f"What is {words[0]}?",
         tool_calls(call),
         tool_result("c1", f"All on {words[2]}"),
         answer(f"It is {words[3]}."),
     )
-    await desk.turn(session_id, f"And {words[0]} again?", answer("The same."), instead_of=turn)
+    await turn_writer.turn(session_id, f"And {words[0]} again?", answer("The same."), instead_of=turn)
     await sessions.change("ann", session_id, SessionChanges(title=f"On {words[4]}"))
     workspace = sessions.workspace("ann", session_id)
     await workspace.write("/notes.md", f"Of {words[5]}", message_id=turn.message_id)
@@ -269,11 +273,11 @@ async def test_a_deleted_session_leaves_nothing_behind(
         await sessions.delete("ann", session_id)
     assert await titles(sessions) == ["What is a carbuncle?"]
     assert await titles(sessions, query="carbuncle") == ["What is a carbuncle?"]
-    assert len((await sessions.history("ann", kept)).messages) == 2
+    assert len((await sessions.history("ann", other)).messages) == 2
     assert await library.snapshot(TREATY.id) == TREATY, "what was read belongs to the library"
 
 
 def is_stored(home: Path, word: str) -> bool:
-    """Whether a word stands anywhere in the database. An index leaves out what a word has in common with the one
+    """Whether the database contains a word anywhere. An index stores only the part of a word that differs from the word
     before it."""
     return word[-5:].encode() in engines.contents(home)

@@ -1,4 +1,4 @@
-"""A session gets its title from its first question, by rule."""
+"""The title of a session is made from its first question, by rules."""
 
 import re
 import time
@@ -20,7 +20,7 @@ from footnote.sessions.titles import clean_title, title_of
         ("Điện Biên Phủ ở đâu? Kể thêm.", "Điện Biên Phủ ở đâu?"),
         ("今天上海的天气怎么样？明天呢？", "今天上海的天气怎么样？"),
         ("你好。请介绍一下上海。", "你好。请介绍一下上海"),
-        # Long ones are cut at a word, and where there are none, at a character.
+        # Long ones are cut at a word, or at a character where there are no spaces.
         (
             "Explain how consumer group rebalancing works in very large clusters with many partitions",
             "Explain how consumer group rebalancing works in very large…",
@@ -30,7 +30,7 @@ from footnote.sessions.titles import clean_title, title_of
             "请详细介绍一下中国古代四大发明的历史背景以及它们对世界文明…",
         ),
         ("x" * 100, "x" * 59 + "…"),
-        # Markdown is read, not shown.
+        # Markdown is rendered, not shown.
         ("# My report\n\nWrite it.", "My report"),
         ("> **Why** is `x` *so* ~~slow~~ __really__?", "Why is x so slow really?"),
         ("- [ ] first\n- second", "first"),
@@ -42,19 +42,19 @@ from footnote.sessions.titles import clean_title, title_of
         ("---\nAfter a rule", "After a rule"),
         ("Why does this fail?\n```python\nimport os\n```", "Why does this fail?"),
         ("```python\nimport os\n```\nWhy does this fail?", "Why does this fail?"),
-        # Addresses: among words the site, alone all of it.
+        # A URL among words is shortened to its site; a URL alone is the whole title.
         ("Summarise https://www.a.example/b?c=d please", "Summarise a.example please"),
         ("https://www.a.example/b?c=d", "a.example/b?c=d"),
         ("<https://a.example/>", "a.example"),
         ("总结https://a.example/b，谢谢", "总结a.example，谢谢"),
-        # Only code, only signs, nothing.
+        # Only code, only punctuation, nothing.
         ("```python\nimport os\nprint(1)\n```", "import os"),
         ("```\n\n\n```", "…"),
         ("😀😀", "😀😀"),
         ("???", "???"),
         ("", "…"),
         (" \n\t\u200b", "…"),
-        # Nothing steers what shows it.
+        # Control characters are removed.
         ("a\u202eb \x1b[31mred\x07\u2028line", "a b [31mred line"),
     ],
 )

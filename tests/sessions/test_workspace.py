@@ -1,4 +1,4 @@
-"""The files of a session are kept with it; a call that is carried out again after a crash writes nothing twice."""
+"""The files of a session persist, and a call repeated after a crash writes nothing twice."""
 
 import asyncio
 from pathlib import Path
@@ -13,14 +13,14 @@ from footnote.protocol.errors import LimitReached, Unknown
 from footnote.protocol.files import FileRecord
 from footnote.protocol.tools import ToolResult
 from footnote.sessions.store import Sessions
-from footnote.storage.memory import MemoryStorage
+from footnote.storage.local import MemoryStorage
 from footnote.tools.base import Abilities, ToolContext
 from footnote.tools.registry import builtin_tools
 from footnote.workspace.blobs import Blobs
 from footnote.workspace.files import MAX_FILE_BYTES, FileChange, FileMissing, NotText, Workspace
-from footnote.workspace.in_memory import in_memory_workspace
 from footnote.workspace.stored import stored_workspace
-from sessions.stored import TurnWriter
+from sessions.turn_writer import TurnWriter
+from workspace.in_memory import in_memory_workspace
 
 TOOLS = {tool.name: tool for tool in builtin_tools()}
 
@@ -36,7 +36,7 @@ async def workspace(request: pytest.FixtureRequest, sessions: Sessions) -> Works
 async def call(
     workspace: Workspace, name: str, *, call_id: str = "c1", message_id: str = "m1", **arguments: Any
 ) -> ToolResult:
-    """As the loop carries it out, but without what is around every tool."""
+    """Runs the tool as the loop does, without the standard wrappers."""
     tool = TOOLS[name]
     context = ToolContext(Abilities(workspace), call_id, message_id, "en")
     steps = [step async for step in tool.run(tool.parse(arguments), context)]
@@ -73,11 +73,11 @@ async def test_a_file_has_its_record(workspace: Workspace) -> None:
 
 async def test_what_is_missing_is_an_error_that_names_the_nearest(workspace: Workspace) -> None:
     await workspace.write("/report.md", "", message_id=None)
-    for ask in (workspace.read, workspace.read_text, workspace.record, workspace.size):
+    for read in (workspace.read, workspace.read_text, workspace.record, workspace.size):
         with pytest.raises(
             FileMissing, match=r"There is no file /reprot.md in the workspace. Did you mean /report.md\?"
         ):
-            await ask("reprot.md")
+            await read("reprot.md")
     with pytest.raises(FileMissing):
         await workspace.edit("/reprot.md", FileChange, message_id=None)
     assert not await workspace.exists("/reprot.md")
@@ -132,7 +132,7 @@ async def test_a_refused_edit_changes_nothing(workspace: Workspace) -> None:
 
 async def test_the_next_process_finds_the_files_and_what_calls_wrote(tmp_path: Path) -> None:
     edit = {"file_path": "/a.md", "old_string": "a", "new_string": "aa"}
-    session_id, said = "", ""
+    session_id, written = "", ""
     for attempt in range(3):
         async with Database.open(engines.database_url(tmp_path), tmp_path) as database:
             sessions = Sessions(database, Library(database), Blobs(database, MemoryStorage()))
@@ -140,13 +140,13 @@ async def test_the_next_process_finds_the_files_and_what_calls_wrote(tmp_path: P
                 session_id = (await sessions.create("local", "researcher")).id
                 await sessions.workspace("local", session_id).write("/a.md", "a", message_id=None)
             result = await call(sessions.workspace("local", session_id), "edit_file", **edit)
-            assert result.text == (said or result.text)
-            said = result.text
+            assert result.text == (written or result.text)
+            written = result.text
             assert await sessions.workspace("local", session_id).read_text("/a.md") == "aa"
 
 
-async def test_files_belong_to_their_session_and_their_user(sessions: Sessions, desk: TurnWriter) -> None:
-    mine, other = await desk.session(), await desk.session()
+async def test_files_belong_to_their_session_and_their_user(sessions: Sessions, turn_writer: TurnWriter) -> None:
+    mine, other = await turn_writer.session(), await turn_writer.session()
     await sessions.workspace("ann", mine).write("/a.md", "secret", message_id=None)
     for workspace in (sessions.workspace("ann", other), sessions.workspace("ben", mine)):
         assert await workspace.list() == ()
@@ -158,9 +158,9 @@ async def test_files_belong_to_their_session_and_their_user(sessions: Sessions, 
 
 
 async def test_nothing_is_written_to_a_session_that_is_gone(
-    sessions: Sessions, desk: TurnWriter, database: Database, blobs: Blobs, library: Library
+    sessions: Sessions, turn_writer: TurnWriter, database: Database, blobs: Blobs, library: Library
 ) -> None:
-    session_id = await desk.session()
+    session_id = await turn_writer.session()
     workspace = stored_workspace(database, blobs, "ann", session_id)
     await workspace.write("/a.md", "x", message_id=None)
     await sessions.delete("ann", session_id)
@@ -170,17 +170,17 @@ async def test_nothing_is_written_to_a_session_that_is_gone(
 
 
 async def test_the_files_of_a_user_have_a_largest_size_together(
-    database: Database, library: Library, blobs: Blobs, desk: TurnWriter
+    database: Database, library: Library, blobs: Blobs, turn_writer: TurnWriter
 ) -> None:
     sessions = Sessions(database, library, blobs, file_bytes=100)
-    first = sessions.workspace("ann", await desk.session())
-    second = sessions.workspace("ann", await desk.session())
-    theirs = sessions.workspace("ben", await desk.session(user_id="ben"))
+    first = sessions.workspace("ann", await turn_writer.session())
+    second = sessions.workspace("ann", await turn_writer.session())
+    theirs = sessions.workspace("ben", await turn_writer.session(user_id="ben"))
     await first.write("/a", b"x" * 60, message_id=None)
     await second.write("/a", b"x" * 40, message_id=None)
     with pytest.raises(LimitReached, match="With /b your files and their versions would have 101 bytes; this server a"):
         await second.write("/b", b"x", message_id=None)
-    await second.write("/c", b"x" * 60, message_id=None)  # the same content is kept once
+    await second.write("/c", b"x" * 60, message_id=None)  # the same content is stored once
     await theirs.write("/b", b"x" * 100, message_id=None)
     with pytest.raises(LimitReached):
         await first.write("/a", b"x", message_id=None)  # the version before it is kept

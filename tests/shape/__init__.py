@@ -1,1 +1,1 @@
-"""The form of the repository itself: sizes, names, places, lock files, pages."""
+"""The form of the repository itself: sizes, names, folders, lock files, pages."""

@@ -1,4 +1,4 @@
-"""The benchmarks run on a fresh machine: what they are compared with is pinned, and all of them can be made quick."""
+"""The benchmarks run on a fresh machine: their peers are pinned, and each has a quick mode."""
 
 import gzip
 import json
@@ -50,8 +50,8 @@ def test_where_a_peer_cannot_be_made_that_is_one_line_and_the_rest_is_measured(t
     (tmp_path / "pages" / "evaluate.py").write_text(
         "def get_page_type(told): return told['kind']\ndef word_f1(text, wanted): return 1, 1, float(wanted in text)\n"
     )
-    told = {"kind": "article", "ground_truth": {"main_content": "A sentence about a bridge."}}
-    (split / "ground-truth" / "1.json").write_text(json.dumps(told))
+    truth = {"kind": "article", "ground_truth": {"main_content": "A sentence about a bridge."}}
+    (split / "ground-truth" / "1.json").write_text(json.dumps(truth))
     (split / "html" / "1.html.gz").write_bytes(gzip.compress(b"<p>A sentence about a bridge.</p>"))
     script = "import pathlib, search; print(search.on_all_kinds_of_pages(pathlib.Path('../pages')))"
     environment = {**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": os.devnull}
@@ -64,9 +64,9 @@ def test_where_a_peer_cannot_be_made_that_is_one_line_and_the_rest_is_measured(t
         env=environment,
     )
     assert done.returncode == 0, done.stderr
-    said = [line for line in done.stdout.splitlines() if line]
-    assert said[0].startswith("trafilatura is left out, and what is compared with it: ERROR: ")
-    assert [cell.strip() for cell in said[-1].split("|")][1:5] == ["all", "1", "1.000", "-"]
+    lines = [line for line in done.stdout.splitlines() if line]
+    assert lines[0].startswith("trafilatura is left out, and what is compared with it: ERROR: ")
+    assert [cell.strip() for cell in lines[-1].split("|")][1:5] == ["all", "1", "1.000", "-"]
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_the_rows_that_are_backed_up_have_the_columns_of_their_tables() -> None:
     script = (
         "import backup, random\n"
         "for name, row in backup.session_rows(random.Random(1), 1):\n"
-        "    assert len(row) == len(backup.TABLES[name].columns), name\n"
+        "    assert len(row) == len(backup.TABLES[name].backup_columns), name\n"
     )
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT / "bench")

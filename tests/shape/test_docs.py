@@ -1,9 +1,10 @@
-"""The pages cannot drift: what they name is there, and what is there is named."""
+"""The documentation matches the code: what a page names exists, and what exists is named."""
 
 import json
 import re
 from pathlib import Path
 
+import module_list
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -19,11 +20,19 @@ MAKE_COMMAND = re.compile(r"(?:`|^)make (?:PYTHON=\S+ )?([a-z]+)", re.MULTILINE)
 MAKE_TARGET = re.compile(r"^([a-z]+):", re.MULTILINE)
 
 
-def test_the_layout_names_every_package_and_nothing_else() -> None:
-    named = {line.split()[0] for line in _diagram("Layout")}
-    packages = {f"{path.parent.relative_to(PACKAGE).as_posix()}/" for path in PACKAGE.glob("*/**/__init__.py")}
+def test_the_packages_are_all_named_and_nothing_else() -> None:
+    named = {line.split()[0] for line in _diagram("Packages")}
+    packages = {f"{path.parent.name}/" for path in PACKAGE.glob("*/__init__.py")}
     there = packages | {path.name for path in PACKAGE.glob("*.py")}
     assert {"missing": there - named, "gone": named - there} == {"missing": set(), "gone": set()}
+
+
+def test_the_list_of_modules_is_current() -> None:
+    assert module_list.PAGE.read_text(encoding="utf-8") == module_list.page(), "run `make docs`"
+
+
+def test_the_glossary_is_short() -> None:
+    assert len((ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").splitlines()) <= 60
 
 
 def test_the_layers_are_drawn_as_they_are_checked() -> None:
@@ -50,7 +59,7 @@ def test_every_dependency_has_its_reason_and_no_reason_is_without_its_dependency
 
 
 def test_every_link_leads_somewhere(subtests: pytest.Subtests) -> None:
-    for page in PAGES:
+    for page in (*PAGES, ROOT / "bench" / "README.md", ROOT / "fonts" / "README.md"):
         links = LINK.findall(page.read_text(encoding="utf-8"))
         with subtests.test(page=name_of(page)):
             assert [target for target in links if not _is_resolvable(page, target)] == []
@@ -76,7 +85,7 @@ def _diagram(heading: str) -> list[str]:
 
 
 def _is_resolvable(page: Path, target: str) -> bool:
-    """Whether a relative link has a file and, in it, a heading; other hosts are not asked."""
+    """Whether the target of a relative link exists, heading included; external links are not requested."""
     if re.match(r"\w+:", target):
         return True
     path, _, fragment = target.partition("#")
@@ -85,6 +94,6 @@ def _is_resolvable(page: Path, target: str) -> bool:
 
 
 def _fragments(page: Path) -> set[str]:
-    """What the headings of a page can be linked by."""
+    """The fragments by which the headings of a page can be linked."""
     titles = HEADING.findall(page.read_text(encoding="utf-8"))
     return {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in titles}

@@ -1,4 +1,4 @@
-"""What an import may load. The direction of imports itself is import-linter's business, in `make check`."""
+"""What an import may load; the direction of imports is checked by import-linter in `make check`."""
 
 import json
 import subprocess
@@ -8,9 +8,9 @@ from shape.tree import MODULES, PACKAGE, project
 
 NEEDS_AN_EXTRA = (
     *("footnote.cli.terminal.painting", "footnote.tools.mcp."),
-    # What the sandbox loads, in its own process.
-    *(f"footnote.documents.{name}" for name in ("markdown", "out.pdf", "out.docx", "fonts", "reading", "office")),
-    "footnote.documents.extract.pdf",
+    # What the sandbox loads, in a process of its own.
+    *(f"footnote.documents.{name}" for name in ("markdown", "out.pdf", "out.docx", "out.typesetter")),
+    *(f"footnote.documents.extract.{name}" for name in ("pdf", "upload", "office")),
 )
 EXTRAS = {
     *("rich", "markdown_it", "mdit_py_plugins", "pygments", "typst", "tex2typst", "latex2mathml"),

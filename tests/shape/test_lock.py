@@ -1,4 +1,4 @@
-"""The lock files: whole, true to pyproject.toml, the same for everybody."""
+"""The lock files are complete, match pyproject.toml, and are the same on every machine."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from shape.tree import ROOT, name_of, project
 
 LOCKS = sorted(ROOT.glob("requirements*.lock"))
 OURS = {"footnote-fonts"}
-"""What lies in this repository is installed from it, and in no lock."""
+"""Packages of this repository are installed from it, and are in no lock."""
 PIN = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>[\w.+!-]+)(?: ; (?P<marker>[^\\]+))?", re.MULTILINE)
 
 RUNTIME = ("build", "core", "terminal", "documents", "convert", "mcp", "server", "replicas")
@@ -27,7 +27,7 @@ def pins(lock: Path) -> dict[str, str]:
 
 
 def expected_requirements() -> dict[str, list[Requirement]]:
-    """The requirements of pyproject.toml by the name of their set."""
+    """The requirements of pyproject.toml by the name of their group."""
     declared = project()
     sets = {
         "core": declared["project"]["dependencies"],

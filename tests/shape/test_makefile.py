@@ -1,4 +1,4 @@
-"""The first thing that a newcomer runs."""
+"""The Makefile, which newcomers run first."""
 
 import os
 import re
@@ -16,7 +16,7 @@ STAMPS = (".venv/.created", ".venv/.runtime", ".venv/.dev", ".venv/.realmodel", 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A folder with nothing in it but what make needs to decide what to do."""
+    """A folder with only the files by which make decides what to do."""
     if shutil.which("make") is None:
         pytest.skip("make is not installed")
     for name in ("Makefile", "pyproject.toml", *(lock.name for lock in ROOT.glob("requirements*.lock"))):
@@ -90,7 +90,7 @@ def _pretend_installed(folder: Path) -> None:
 
 
 def _make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs make as a person would, also when these tests are run by `make test` themselves."""
+    """Runs make as a user would, also when these tests themselves run in `make test`."""
     environment = {name: value for name, value in os.environ.items() if "MAKE" not in name and name != "MFLAGS"}
     command = ["make", "--no-print-directory", *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60)

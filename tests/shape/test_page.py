@@ -1,4 +1,4 @@
-"""The page that is committed is the page that its sources build."""
+"""The committed page is what its sources build."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What the README shows works as it stands there."""
+"""The examples of the README work."""
 
 import asyncio
 import json
@@ -43,7 +43,7 @@ async def test_every_command_that_is_shown_exists(tmp_path: Path) -> None:
 
 
 def _example(language: str) -> str:
-    """The one block of the README in that language."""
+    """The only block of the README in that language."""
     (block,) = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
     return block
 

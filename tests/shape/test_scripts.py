@@ -1,4 +1,4 @@
-"""The scripts behind make's targets."""
+"""The scripts behind the targets of the Makefile."""
 
 from pathlib import Path
 

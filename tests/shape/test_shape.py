@@ -39,6 +39,16 @@ def test_a_module_is_named_after_its_subject() -> None:
     assert nameless == []
 
 
+def test_no_two_classes_of_the_package_have_the_same_name() -> None:
+    """Searching for a class finds exactly one."""
+    places: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.walk(syntax_of(path)):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(name_of(path))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
 def test_what_silences_a_checker_names_the_rule_and_the_reason() -> None:
     mute = [
         f"{name_of(path)}:{line}: {comment}"
@@ -60,7 +70,7 @@ def test_only_the_command_line_prints() -> None:
 
 
 def test_only_the_configuration_reads_the_environment() -> None:
-    """The command line may ask for one variable more, the one that decides how it reports its own crash."""
+    """The command line may read one variable more: it decides how a crash is reported."""
     reads = [(path, line) for path in MODULES for line in _environment_reads(path)]
     assert [
         f"{name_of(path)}: {line}"
@@ -91,7 +101,7 @@ def _is_in_layer(path: Path, layer: str) -> bool:
 
 
 def _environment_reads(path: Path) -> Iterator[str]:
-    """The lines on which `os.environ` or one of its kin is used or imported."""
+    """The lines that use or import `os.environ` or a variant of it."""
     lines = _lines(path)
     for node in ast.walk(syntax_of(path)):
         of_os = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "os"

@@ -1,4 +1,4 @@
-"""The sources of the page: imports only point down, and what a hostile text could use is not there."""
+"""The sources of the page: imports only point down, and APIs that hostile text could exploit are not used."""
 
 import json
 import re
@@ -23,7 +23,7 @@ ALLOWED_LAYERS = {
     "protocol": {"protocol", "lib"},
     "lib": {"lib"},
 }
-"""What a layer may import. A feature may also import what is in its own folder."""
+"""Whether a layer may import another. A feature may also import from its own folder."""
 
 IMPORT = re.compile(
     r"""(?:^|[;}\s])(?P<statement>(?:import|export)\s[^;'"]*?from\s*|import\s*\(?\s*)["'](?P<target>[^"']+)["']"""
@@ -118,7 +118,7 @@ def _place(path: Path) -> PurePosixPath:
 
 
 def _imports(path: Path) -> Iterator[tuple[str, bool]]:
-    """Modules of our own that a source imports, from web/src, and whether only their types are wanted."""
+    """The own modules that a source imports, from web/src, and whether only types are imported."""
     for found in IMPORT.finditer(path.read_text(encoding="utf-8")):
         target = found["target"]
         if target.startswith("."):
@@ -143,7 +143,7 @@ def _is_allowed(importer: PurePosixPath, target: str, *, types_only: bool) -> bo
 
 
 def _code(path: Path) -> str:
-    """The source without its comments, line for line, as far as that can be told without a parser."""
+    """The source without its comments, with the same lines, as far as possible without a parser."""
     text = path.read_text(encoding="utf-8")
     text = re.sub(r"/\*.*?\*/", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
     return re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)

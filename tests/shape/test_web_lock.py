@@ -1,4 +1,4 @@
-"""The lock of the page's packages: the same for everybody, wherever they install from, whatever they install on."""
+"""The lock of the page's packages is the same on every machine, for every registry and platform."""
 
 import json
 import re
@@ -34,7 +34,7 @@ def test_every_package_has_its_hash_but_bindings_of_other_systems() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "made"),
+    ("name", "package"),
     [
         ("@a/b-darwin-arm64", {"version": "1.2.3", "cpu": ["arm64"], "optional": True, "os": ["darwin"]}),
         ("@a/b-linux-arm-musleabihf", {"cpu": ["arm"], "libc": ["musl"], "os": ["linux"]}),
@@ -43,8 +43,8 @@ def test_every_package_has_its_hash_but_bindings_of_other_systems() -> None:
         ("fsevents", {"os": ["darwin"]}),
     ],
 )
-def test_a_binding_says_in_its_name_where_it_runs(name: str, made: dict[str, object]) -> None:
-    whole = {"version": "1.2.3", "optional": True, **made}
+def test_a_binding_says_in_its_name_where_it_runs(name: str, package: dict[str, object]) -> None:
+    whole = {"version": "1.2.3", "optional": True, **package}
     assert lock_platforms.entry(name, "^1.2.3", dev=False) == whole
 
 

@@ -1,4 +1,4 @@
-"""The files of the repository, as the tests of its shape read them."""
+"""The files of the repository, for the tests of its form."""
 
 import ast
 import tomllib
@@ -13,7 +13,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
 def name_of(path: Path) -> str:
-    """The path from the root of the repository, with forward slashes everywhere."""
+    """The path from the root of the repository, with forward slashes on every system."""
     return path.relative_to(ROOT).as_posix()
 
 

@@ -1,13 +1,12 @@
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from footnote.net.client import Net
+from footnote.storage import open_storage
 from footnote.storage.base import Storage
-from footnote.storage.factory import open_storage
-from footnote.storage.local import LocalStorage
-from footnote.storage.memory import MemoryStorage
+from footnote.storage.local import LocalStorage, MemoryStorage
 from storage.seaweed import Seaweed, seaweed
 
 
@@ -17,15 +16,9 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seaweed]:
         yield server
 
 
-@pytest.fixture
-async def net() -> AsyncIterator[Net]:
-    async with Net() as net:
-        yield net
-
-
 @pytest.fixture(params=["local", "memory", pytest.param("s3", marks=pytest.mark.slow)])
 def storage(request: pytest.FixtureRequest, tmp_path: Path, net: Net) -> Storage:
-    """One of each kind; the bucket is shared by all tests, so that places are made anew in each."""
+    """Each kind of storage; all tests share the bucket, and use new places in it."""
     if request.param == "local":
         return LocalStorage(tmp_path / "files")
     if request.param == "memory":

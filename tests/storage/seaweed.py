@@ -8,20 +8,20 @@ import pytest
 from msgspec import Struct
 from service_kinds import BUCKET, S3
 from service_process import free_ports
-from service_programs import Missing
+from service_programs import MissingProgram
 
 from footnote.storage.s3 import Credentials
 
 __all__ = ["BUCKET", "DOMAIN", "OWNER", "READER", "Seaweed", "environ_of", "seaweed"]
 
 DOMAIN = "files.example"
-"""Under this name, which only a test resolves, buckets stand before the host."""
+"""The domain of virtual-hosted buckets, which only a test resolves."""
 OWNER = Credentials("AKIAFOOTNOTETESTOWNER", "owner-secret-that-nobody-may-see")
 READER = Credentials("AKIAFOOTNOTETESTREADER", "reader-secret-that-nobody-may-see")
 
 
 class Seaweed(Struct, frozen=True):
-    """The bucket is there. `OWNER` may do everything in it, `READER` only read."""
+    """The bucket exists. `OWNER` has all permissions for it, `READER` may only read."""
 
     port: int
 
@@ -31,7 +31,7 @@ class Seaweed(Struct, frozen=True):
 
     @property
     def url(self) -> str:
-        """What `storage.url` is set to. Downloads lead to the bucket, although it speaks plain http."""
+        """The value of `storage.url`. Downloads are redirected to the bucket, although it speaks plain HTTP."""
         return f"s3://{BUCKET}?endpoint={self.endpoint}&region=us-east-1&downloads=direct"
 
     @property
@@ -48,7 +48,7 @@ def seaweed(folder: Path) -> Iterator[Seaweed]:
     """Runs until the block ends, with its files in `folder`."""
     try:
         server = S3(folder, free_ports(S3.PORTS), OWNER, READER, DOMAIN)
-    except Missing as missing:
+    except MissingProgram as missing:
         pytest.skip(str(missing))
     server.start()
     try:

@@ -4,7 +4,7 @@ from email.message import Message
 
 import pytest
 
-from footnote.storage.disposition import content_disposition
+from footnote.storage.base import content_disposition
 from workspace.hostile import HOSTILE_NAMES
 
 

@@ -1,4 +1,4 @@
-"""A folder: nothing half written, nothing left over, nothing that others may read."""
+"""The local storage: no partial or leftover files, and no access for other users."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ import pytest
 
 from footnote.storage.base import StorageFailed, StorageFull
 from footnote.storage.local import INCOMING, LocalStorage
-from storage.places import hash_of, place_of, put, read_all
+from storage.contents import hash_of, place_of, put, read_all
 
 _WRITER = """
 import asyncio, hashlib, secrets, sys
@@ -49,14 +49,14 @@ async def test_only_the_owner_may_read_what_is_there(tmp_path: Path):
 
 @pytest.mark.slow
 def test_a_kill_in_the_middle_of_a_write_leaves_no_broken_place(tmp_path: Path):
-    chance = random.Random(5)
+    rng = random.Random(5)
     for round_ in range(8):
         folder = tmp_path / str(round_)
         writer = subprocess.Popen([sys.executable, "-c", _WRITER, folder], stdout=subprocess.PIPE)
         assert writer.stdout is not None
-        with writer.stdout as said:
-            assert said.readline() == b"put\n"
-            time.sleep(chance.uniform(0, 0.1))  # somewhere in one of the next writes
+        with writer.stdout as stdout:
+            assert stdout.readline() == b"put\n"
+            time.sleep(rng.uniform(0, 0.1))  # somewhere during one of the next writes
             writer.kill()
             writer.wait()
         places = [path for path in _files(folder) if path.parts[0] != INCOMING]
@@ -90,19 +90,19 @@ async def test_a_content_that_has_another_hash_is_not_kept(tmp_path: Path, *, as
 async def test_a_write_that_is_cancelled_leaves_nothing_and_lets_go_of_its_source(tmp_path: Path):
     storage = LocalStorage(tmp_path / "files")
     source = tmp_path / "source"
-    os.mkfifo(source)  # what comes out of it, and when, is decided here
+    os.mkfifo(source)  # the test decides when a piece is read
     incoming = tmp_path / "files" / INCOMING
 
     putting = asyncio.create_task(storage.put(place_of(b"one, two"), source, hash_of(b"one, two")))
-    with await asyncio.to_thread(source.open, "wb", buffering=0) as given:
-        given.write(b"one, ")
+    with await asyncio.to_thread(source.open, "wb", buffering=0) as stream:
+        stream.write(b"one, ")
         while not any(file.stat().st_size for file in incoming.iterdir()):
             await asyncio.sleep(0.001)
         putting.cancel()
         for _ in range(10):
             await asyncio.sleep(0)
         assert not putting.done(), "the source is still being read"
-        given.write(b"two")
+        stream.write(b"two")
     with pytest.raises(asyncio.CancelledError):
         await putting
 

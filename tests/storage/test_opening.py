@@ -1,4 +1,4 @@
-"""From `storage.url` to a storage, or a sentence about what is wrong with it."""
+"""The storage of a `storage.url`, or an error about it."""
 
 from pathlib import Path
 
@@ -6,9 +6,9 @@ import pytest
 
 from footnote.net.client import Net
 from footnote.protocol.errors import ConfigError
-from footnote.storage.factory import open_storage
+from footnote.storage import open_storage
 from footnote.storage.local import LocalStorage
-from storage.places import place_of, put
+from storage.contents import place_of, put
 
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIAEXAMPLE", "AWS_SECRET_ACCESS_KEY": "not-to-be-seen"}
 

@@ -1,4 +1,4 @@
-"""A bucket: real signatures and a real expiry on SeaweedFS, and every way in which a service can fail."""
+"""S3: real signatures and expiry on SeaweedFS, and every way in which a service can fail."""
 
 import asyncio
 import os
@@ -14,10 +14,10 @@ import pytest
 from aiohttp import web
 
 from footnote.net.client import Net
+from footnote.storage import open_storage
 from footnote.storage.base import StorageFailed, StorageFull
-from footnote.storage.factory import open_storage
 from footnote.storage.s3 import Bucket, Credentials, S3Storage, Signer
-from storage.places import hash_of, place_of, put, read_all
+from storage.contents import hash_of, place_of, put, read_all
 from storage.seaweed import BUCKET, DOMAIN, OWNER, READER, Seaweed, environ_of
 
 HOUR = 3600
@@ -35,7 +35,7 @@ def _signed_url(storage: S3Storage, place: str, seconds: int = HOUR) -> str:
 
 
 async def _get(url: str, **headers: str) -> tuple[int, bytes, dict[str, str]]:
-    """Asked as a browser does: with nothing that proves anything."""
+    """Requested as a browser does, without credentials."""
     async with aiohttp.ClientSession() as http, http.get(aiohttp.client.URL(url, encoded=True), headers=headers) as got:
         return got.status, await got.read(), {name.lower(): value for name, value in got.headers.items()}
 
@@ -158,7 +158,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 async def _fake_s3(
     handler: Handler, net: Net, *, pauses: Sequence[float] = (0.01, 0.01, 0.01), stall: float = 15.0
 ) -> AsyncIterator[S3Storage]:
-    """A service that answers as it is told."""
+    """A service that returns scripted responses."""
     runner = web.ServerRunner(web.Server(handler), shutdown_timeout=1)  # pyright: ignore[reportArgumentType] - a coroutine will do
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
@@ -215,16 +215,16 @@ async def test_a_refusal_is_said_in_our_words(
 
 
 async def test_what_does_not_pass_is_asked_once(net: Net):
-    asked: list[str] = []
+    requests: list[str] = []
 
     async def handler(request: web.Request) -> web.Response:
-        asked.append(request.method)
+        requests.append(request.method)
         return web.Response(status=403)
 
     async with _fake_s3(handler, net) as storage:
         with pytest.raises(StorageFailed):
             await read_all(storage, place_of(b"x"))
-    assert asked == ["GET"]
+    assert requests == ["GET"]
 
 
 async def test_a_download_that_breaks_off_goes_on_where_it_was(net: Net):
@@ -232,10 +232,10 @@ async def test_a_download_that_breaks_off_goes_on_where_it_was(net: Net):
     ranges: list[str | None] = []
 
     async def handler(request: web.Request) -> web.StreamResponse:
-        wanted = request.headers.get("range")
-        ranges.append(wanted)
-        start = int(wanted.removeprefix("bytes=").partition("-")[0]) if wanted else 0
-        response = web.StreamResponse(status=206 if wanted else 200)
+        range_header = request.headers.get("range")
+        ranges.append(range_header)
+        start = int(range_header.removeprefix("bytes=").partition("-")[0]) if range_header else 0
+        response = web.StreamResponse(status=206 if range_header else 200)
         response.content_length = len(content) - start
         await response.prepare(request)
         await response.write(content[start : start + 300_000])
@@ -263,7 +263,7 @@ async def test_an_upload_that_the_service_does_not_take_is_given_up(tmp_path: Pa
     file.write_bytes(bytes(20_000_000))
 
     async def handler(_: web.Request) -> web.Response:
-        await asyncio.sleep(30)
+        await asyncio.Event().wait()
         return web.Response()
 
     async with Net() as net, _fake_s3(handler, net, pauses=(), stall=0.3) as storage:
@@ -288,13 +288,13 @@ async def test_a_slow_upload_is_no_dead_one(tmp_path: Path):
         sizes.append(size)
         return web.Response()
 
-    # What lies between both ends, some of these pieces, takes a small part of this also on a busy machine.
+    # A few pieces are buffered between both ends; that takes a small part of this, also on a busy machine.
     async with Net() as net, _fake_s3(handler, net, pauses=(), stall=3.0) as storage:
         before = asyncio.get_running_loop().time()
         await storage.put(place_of(b"x"), file, hash_of(b"x"))
-        taken = asyncio.get_running_loop().time() - before
+        seconds = asyncio.get_running_loop().time() - before
     assert sizes == [96_000_000]
-    assert taken > 3.0
+    assert seconds > 3.0
 
 
 def test_the_address_of_a_bucket_says_where_it_is(net: Net):

@@ -1,4 +1,4 @@
-"""Signatures against the examples that the protocol's documentation works out."""
+"""Signatures against the examples in the documentation of S3."""
 
 from datetime import UTC, datetime
 
@@ -57,4 +57,4 @@ def test_a_session_token_is_sent_and_signed():
 
 def test_keys_are_not_shown():
     assert repr(KEYS) == "Credentials(***)"
-    assert repr(SIGNER) == "Signer('us-east-1', 's3')"
+    assert repr(SIGNER) == "Signer('us-east-1')"

@@ -1,4 +1,4 @@
-"""What every storage does alike: a folder, the memory, and a bucket of a real S3-compatible server."""
+"""The behaviour of every storage: a folder, the memory, and a bucket of a real S3-compatible server."""
 
 import asyncio
 import secrets
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from footnote.storage.base import Storage, StorageFailed
-from storage.places import hash_of, place_of, put, read_all
+from storage.contents import hash_of, place_of, put, read_all
 
 SIZES = [0, 1, 262_143, 262_144, 262_145, 5_000_003]
 

@@ -1,4 +1,4 @@
-"""How tests call a tool: parsed arguments in, all its steps out."""
+"""Calls a tool: parsed arguments in, all its steps out."""
 
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -29,7 +29,7 @@ async def run_for_result(tool: Tool, arguments: dict[str, Any], tool_context: To
 
 
 def make_tool(body: Body, name: str = "work", **marks: Any) -> Tool:
-    """A tool for the occasion, with no parameters to speak of."""
+    """A tool for one test, without parameters."""
     titles = {"en": "Do the work", "vi": "Làm việc", "zh": "工作"}
     schema = {"type": "object", "properties": {}}
     return Tool(name, "Does the work.", schema, titles, parse=dict, run=body, **marks)

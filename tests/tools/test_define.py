@@ -6,11 +6,11 @@ import pytest
 from msgspec import Meta, Struct
 
 from footnote.protocol.errors import InvalidArguments
-from footnote.protocol.tools import Locale, Progress, ToolResult, ToolSpec, said
+from footnote.protocol.tools import Locale, Progress, ToolResult, ToolSpec, text_result
 from footnote.tools.base import Abilities, Outcome, ToolContext
 from footnote.tools.define import tool
-from footnote.workspace.in_memory import in_memory_workspace
 from tools.calls import context, run_for_steps
+from workspace.in_memory import in_memory_workspace
 
 TITLES: dict[Locale, str] = {"en": "Greet", "vi": "Chào", "zh": "问候"}
 
@@ -23,15 +23,16 @@ class Greeting(Struct, frozen=True):
 async def greet(params: Greeting, about: ToolContext) -> ToolResult:
     """Greet somebody.
 
-    Politely."""
-    return said(f"Hello {params.name}, in {about.locale}.")
+    Politely.
+    """
+    return text_result(f"Hello {params.name}, in {about.locale}.")
 
 
 @tool(titles=TITLES, when=lambda abilities: abilities.workspace is not None, exclusive=True, timeout=5)
 async def count(params: Greeting, _: ToolContext) -> AsyncIterator[Outcome]:
     """Count."""
     yield Progress("counting", 1, 2)
-    yield said(params.name)
+    yield text_result(params.name)
 
 
 def test_the_function_says_what_the_tool_is() -> None:
@@ -46,11 +47,11 @@ def test_the_function_says_what_the_tool_is() -> None:
 
 
 async def test_a_returned_result_is_the_only_step() -> None:
-    assert await run_for_steps(greet, {"name": "Lan"}) == [said("Hello Lan, in en.")]
+    assert await run_for_steps(greet, {"name": "Lan"}) == [text_result("Hello Lan, in en.")]
 
 
 async def test_yielded_steps_come_one_by_one() -> None:
-    assert await run_for_steps(count, {"name": "Lan"}, context()) == [Progress("counting", 1, 2), said("Lan")]
+    assert await run_for_steps(count, {"name": "Lan"}, context()) == [Progress("counting", 1, 2), text_result("Lan")]
 
 
 def test_marks_and_conditions_are_the_tools_own() -> None:
@@ -66,17 +67,17 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
 
 
 async def without_a_docstring(params: Greeting, about: ToolContext) -> ToolResult:
-    return said(params.name)
+    return text_result(params.name)
 
 
 async def without_a_struct(params: dict[str, Any], about: ToolContext) -> ToolResult:
     """Works."""
-    return said(str(params))
+    return text_result(str(params))
 
 
 def not_async(params: Greeting, about: ToolContext) -> Any:
     """Works."""
-    return said(params.name)
+    return text_result(params.name)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_a_function_that_cannot_be_a_tool_is_refused(function: Any, message: str
 def test_a_name_that_models_do_not_take_is_refused() -> None:
     async def grüßen(params: Greeting, about: ToolContext) -> ToolResult:  # noqa: PLC2401 - the name is the point
         """Greet."""
-        return said("")
+        return text_result("")
 
     with pytest.raises(TypeError, match="'grüßen' cannot be the name of a tool"):
         tool(titles=TITLES)(grüßen)
@@ -104,7 +105,7 @@ def test_a_name_that_models_do_not_take_is_refused() -> None:
 def test_a_title_in_every_language_is_required() -> None:
     async def work(params: Greeting, about: ToolContext) -> ToolResult:
         """Work."""
-        return said("")
+        return text_result("")
 
     with pytest.raises(TypeError, match="The tool work has no title in vi, zh"):
         tool(titles={"en": "Work", "zh": ""})(work)

@@ -6,14 +6,13 @@ from documents.samples import png
 from footnote.protocol.errors import InvalidArguments, ToolFailed
 from footnote.protocol.files import ToolImage
 from footnote.protocol.messages import Image, Text
-from footnote.protocol.tools import ToolResult, failed, said
+from footnote.protocol.tools import ToolResult, error_result, text_result
+from footnote.tools.base import artifact_of
 from footnote.tools.registry import Toolbox, builtin_tools
-from footnote.tools.workspace import artifact_of
 from footnote.tools.wrappers import wrap_tool
 from footnote.workspace.files import Workspace
-from footnote.workspace.in_memory import in_memory_workspace
 from tools.calls import context, run_for_result
-from workspace.uploaded import add_upload
+from workspace.in_memory import add_upload, in_memory_workspace
 
 TOOLS = Toolbox(builtin_tools())
 REPORT = {"path": "/report.md", "filename": "report.md", "icon_type": "md", "source": "generated"}
@@ -37,7 +36,7 @@ async def write_file(workspace: Workspace, content: str | bytes, path: str = "/r
 async def test_a_written_file_is_in_the_workspace_and_in_the_result(workspace: Workspace) -> None:
     result = await call(workspace, "write_file", file_path="report.md", content="# Title\n\ntext")
     record = await workspace.record("/report.md")
-    assert result == said("Wrote /report.md (13 characters, 3 lines).", artifact=REPORT, files=(record,))
+    assert result == text_result("Wrote /report.md (13 characters, 3 lines).", artifact=REPORT, files=(record,))
     assert record.message_id == "msg_1"
     assert await workspace.read_text("/report.md") == "# Title\n\ntext"
 
@@ -65,21 +64,21 @@ async def test_a_missing_content_is_not_an_empty_one() -> None:
 
 async def test_a_path_out_of_the_workspace_is_an_error_result(workspace: Workspace) -> None:
     result = await call(workspace, "write_file", file_path="../x", content="")
-    assert result == failed("'../x' has the part '..'. Write the whole path from the root: /folder/name.md.")
+    assert result == error_result("'../x' has the part '..'. Write the whole path from the root: /folder/name.md.")
 
 
 @pytest.mark.parametrize("name", ["write_file", "edit_file"])
 async def test_the_folder_of_large_results_cannot_be_written(workspace: Workspace, name: str) -> None:
     text = {"content": ""} if name == "write_file" else {"old_string": "a", "new_string": "b"}
     result = await call(workspace, name, file_path="/large_tool_results/a.txt", **text)
-    assert result == failed("/large_tool_results/ is kept for tool results. Write the file somewhere else.")
+    assert result == error_result("/large_tool_results/ is kept for tool results. Write the file somewhere else.")
 
 
 async def test_an_edit_changes_the_file(workspace: Workspace) -> None:
     await write_file(workspace, "\ufeffone\r\ntwo\r\n")
     result = await call(workspace, "edit_file", file_path="/report.md", old_string="one\ntwo", new_string="1\n2")
     record = await workspace.record("/report.md")
-    assert result == said("Changed /report.md in 1 place.", artifact=REPORT, files=(record,))
+    assert result == text_result("Changed /report.md in 1 place.", artifact=REPORT, files=(record,))
     assert (await workspace.versions("/report.md"))[0].message_id == "msg_1"
     assert await workspace.read_text("/report.md") == "\ufeff1\r\n2\r\n"
 
@@ -116,13 +115,13 @@ async def test_an_edit_that_does_not_fit_leaves_the_file_alone(
 async def test_a_file_that_is_not_there_is_an_error_result(workspace: Workspace, name: str) -> None:
     edit = {"old_string": "a", "new_string": "b"} if name == "edit_file" else {}
     result = await call(workspace, name, file_path="/report.md", **edit)
-    assert result == failed("There is no file /report.md in the workspace.")
+    assert result == error_result("There is no file /report.md in the workspace.")
 
 
 async def test_a_file_is_read_with_line_numbers(workspace: Workspace) -> None:
     await write_file(workspace, "\ufeffone\r\ntwo\u2028still two\r\n")
     result = await call(workspace, "read_file", file_path="report.md")
-    assert result == said("     1  one\n     2  two\u2028still two", artifact=REPORT)
+    assert result == text_result("     1  one\n     2  two\u2028still two", artifact=REPORT)
 
 
 async def test_reading_goes_on_where_the_answer_says(workspace: Workspace) -> None:
@@ -137,13 +136,13 @@ async def test_reading_goes_on_where_the_answer_says(workspace: Workspace) -> No
 async def test_reading_past_the_end_says_where_the_end_is(workspace: Workspace) -> None:
     await write_file(workspace, "a\nb\n")
     result = await call(workspace, "read_file", file_path="/report.md", offset=2)
-    assert result == failed("/report.md has 2 lines, so offset 2 is past its end. The last line has offset 1.")
+    assert result == error_result("/report.md has 2 lines, so offset 2 is past its end. The last line has offset 1.")
 
 
 async def test_an_empty_file_says_that_it_is_empty(workspace: Workspace) -> None:
     await write_file(workspace, "")
     result = await call(workspace, "read_file", file_path="/report.md", offset=5)
-    assert result == said("/report.md exists, but it is empty.", artifact=REPORT)
+    assert result == text_result("/report.md exists, but it is empty.", artifact=REPORT)
 
 
 async def test_an_endless_line_is_read_in_parts(workspace: Workspace) -> None:
@@ -153,19 +152,19 @@ async def test_an_endless_line_is_read_in_parts(workspace: Workspace) -> None:
         "[Line 1 goes on for 1 more character. Go on with offset=0, column=50000.]\n[1 more line. Go on with offset=1.]"
     )
     result = await call(workspace, "read_file", file_path="/report.md", offset=0, column=50_000)
-    assert result == said("  1.25  a\n     2  b", artifact=REPORT)
+    assert result == text_result("  1.25  a\n     2  b", artifact=REPORT)
 
 
 async def test_reading_past_the_end_of_a_line_says_where_its_end_is(workspace: Workspace) -> None:
     await write_file(workspace, "a\nbc\n")
     result = await call(workspace, "read_file", file_path="/report.md", offset=1, column=2)
-    assert result == failed("Line 2 has 2 characters, so column 2 is past its end.")
+    assert result == error_result("Line 2 has 2 characters, so column 2 is past its end.")
 
 
 async def test_a_binary_file_is_not_shown(workspace: Workspace) -> None:
     await write_file(workspace, b"\xff\xd8", "/data.bin")
     result = await call(workspace, "read_file", file_path="/data.bin")
-    assert result == failed("/data.bin is not a text file, so it cannot be read as text.")
+    assert result == error_result("/data.bin is not a text file, so it cannot be read as text.")
 
 
 async def test_an_image_is_shown_to_the_model(workspace: Workspace) -> None:
@@ -182,7 +181,7 @@ async def test_an_image_is_shown_to_the_model(workspace: Workspace) -> None:
 async def test_an_image_of_a_kind_that_no_model_knows_is_not_shown(workspace: Workspace) -> None:
     await write_file(workspace, b"BM....", "/chart.bmp")
     result = await call(workspace, "read_file", file_path="/chart.bmp")
-    assert result == failed("chart.bmp is not an image that models can look at; PNG, JPEG, GIF and WebP are.")
+    assert result == error_result("chart.bmp is not an image that models can look at; PNG, JPEG, GIF and WebP are.")
 
 
 async def test_what_a_user_changed_is_not_overwritten_unseen(workspace: Workspace) -> None:
@@ -192,7 +191,7 @@ async def test_what_a_user_changed_is_not_overwritten_unseen(workspace: Workspac
     edit = {"file_path": "/report.md", "old_string": "one", "new_string": "1"}
     assert not (await call(workspace, "edit_file", call_id="c2", **edit)).is_error
     refused = await call(workspace, "write_file", call_id="c3", file_path="/report.md", content="all mine")
-    assert refused == failed(
+    assert refused == error_result(
         "The user has changed /report.md since you last read it. Read it with read_file, so that their changes are not"
         " lost, and write it then."
     )
@@ -211,7 +210,7 @@ async def test_uploads_are_read_by_their_address_their_key_and_their_name_and_ne
         assert result.artifact == artifact_of(record)
     for path in (record.path, record.url):
         refused = await call(workspace, "write_file", file_path=path, content="x")
-        assert refused == failed(
+        assert refused == error_result(
             "data.csv was uploaded, and is kept as it came. Write what you make of it elsewhere: /data.csv."
         )
     other = await add_upload(workspace, "data.csv", b"other")
@@ -224,14 +223,14 @@ async def test_uploads_are_read_by_their_address_their_key_and_their_name_and_ne
 async def test_files_are_listed_with_size_and_origin(workspace: Workspace) -> None:
     await write_file(workspace, "é")
     record = await add_upload(workspace, "data.csv", b"a,b")
-    assert await call(workspace, "list_files") == said(
+    assert await call(workspace, "list_files") == text_result(
         f"/report.md  2 bytes, generated\n{record.path}  3 bytes, upload",
         artifact={"files": [REPORT, artifact_of(record)]},
     )
 
 
 async def test_an_empty_workspace_says_so(workspace: Workspace) -> None:
-    assert await call(workspace, "list_files") == said("The workspace is empty.", artifact={"files": []})
+    assert await call(workspace, "list_files") == text_result("The workspace is empty.", artifact={"files": []})
 
 
 async def test_a_very_long_list_is_cut(workspace: Workspace) -> None:
@@ -248,7 +247,7 @@ async def test_a_search_finds_lines_and_names(workspace: Workspace) -> None:
     await write_file(workspace, "nothing", "/giá.txt")
     await write_file(workspace, b"\xffgi\xc3\xa1", "/binary.bin")
     name = {"path": "/giá.txt", "filename": "giá.txt", "icon_type": "txt", "source": "generated"}
-    assert await call(workspace, "search_files", query="GIÁ") == said(
+    assert await call(workspace, "search_files", query="GIÁ") == text_result(
         "/giá.txt\n/report.md:1: Giá cổ phiếu\n/report.md:3: giá vàng", artifact={"files": [name, REPORT]}
     )
 
@@ -279,9 +278,15 @@ async def test_a_long_line_is_shown_around_the_hit(workspace: Workspace) -> None
     assert result.text == "/report.md:1: … " + "x" * 100 + "here" + "y" * 96 + " …"
 
 
-async def test_a_search_without_hits_says_what_it_looked_for(workspace: Workspace) -> None:
+async def test_a_search_without_files_says_that_there_are_none(workspace: Workspace) -> None:
     result = await call(workspace, "search_files", query="x", files="*.md")
-    assert result == said("Nothing was found for 'x' in the files that match *.md.", artifact={"files": []})
+    assert result == text_result("Nothing was found: the workspace has no files.", artifact={"files": []})
+
+
+async def test_a_search_without_hits_says_what_it_looked_for(workspace: Workspace) -> None:
+    await write_file(workspace, "y")
+    result = await call(workspace, "search_files", query="x", files="*.md")
+    assert result == text_result("Nothing was found for 'x' in the files that match *.md.", artifact={"files": []})
 
 
 async def test_without_a_workspace_a_call_is_an_error() -> None:

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from footnote.protocol.messages import Image, Text
-from footnote.protocol.tools import Progress, ToolResult, said
+from footnote.protocol.tools import Progress, ToolResult, text_result
 from footnote.tools.base import Outcome, Tool, ToolContext
 from footnote.tools.registry import builtin_tools
 from footnote.tools.wrappers import with_output_cap, wrap_tool
 from footnote.workspace.files import MAX_FILE_BYTES, Workspace
-from footnote.workspace.in_memory import in_memory_workspace
 from tools.calls import context, make_tool, run_for_result, run_for_steps
+from workspace.in_memory import in_memory_workspace
 
 LINES = "\n".join(f"line {number} " + "x" * 90 for number in range(1, 101)) + "\n"
 
@@ -52,21 +52,25 @@ async def test_a_large_text_goes_into_a_file_and_a_preview_takes_its_place() -> 
 @pytest.mark.parametrize("text", ["a" * 4000, "é" * 2000, "日" * 1333])
 async def test_a_text_within_the_cap_stays_as_it_is(text: str) -> None:
     workspace = in_memory_workspace()
-    assert await run_for_result(with_output_cap(tool_returning(said(text)), 1000), {}, context(workspace)) == said(text)
+    assert await run_for_result(
+        with_output_cap(tool_returning(text_result(text)), 1000), {}, context(workspace)
+    ) == text_result(text)
     assert await workspace.list() == ()
 
 
 @pytest.mark.parametrize("text", ["a" * 4001, "é" * 2001, "日" * 1334])
 async def test_a_text_over_the_cap_is_measured_in_bytes(text: str) -> None:
     workspace = in_memory_workspace()
-    result = await run_for_result(with_output_cap(tool_returning(said(text)), 1000), {}, context(workspace))
+    result = await run_for_result(with_output_cap(tool_returning(text_result(text)), 1000), {}, context(workspace))
     assert result.text != text
     assert await workspace.read_text("/large_tool_results/call_1.txt") == text
 
 
 async def test_one_endless_line_has_a_short_preview_with_its_beginning_and_its_end() -> None:
     text = "a" * 50_000 + "z" * 50_000
-    result = await run_for_result(with_output_cap(tool_returning(said(text)), 1000), {}, context(in_memory_workspace()))
+    result = await run_for_result(
+        with_output_cap(tool_returning(text_result(text)), 1000), {}, context(in_memory_workspace())
+    )
     assert result.text.endswith(f"\n\nIt begins:\n{'a' * 1000}\n\nIt ends:\n{'z' * 1000}")
     assert len(result.text) < 2500
 
@@ -83,14 +87,14 @@ async def test_one_endless_line_has_a_short_preview_with_its_beginning_and_its_e
 )
 async def test_any_call_id_makes_a_file_name(call_id: str, path: str) -> None:
     workspace = in_memory_workspace()
-    await run_for_result(with_output_cap(tool_returning(said(LINES)), 100), {}, context(workspace, call_id))
+    await run_for_result(with_output_cap(tool_returning(text_result(LINES)), 100), {}, context(workspace, call_id))
     assert [record.path for record in await workspace.list()] == [path]
 
 
 async def test_without_a_workspace_the_text_is_cut_with_a_note() -> None:
-    result = await run_for_result(with_output_cap(tool_returning(said("é" * 5000)), 1000), {}, context())
+    result = await run_for_result(with_output_cap(tool_returning(text_result("é" * 5000)), 1000), {}, context())
     note = "[Cut here: the result has 5,000 characters, and only the first 2,000 are shown.]"
-    assert result == said("é" * 2000 + f"\n\n{note}")
+    assert result == text_result("é" * 2000 + f"\n\n{note}")
 
 
 async def test_a_file_that_cannot_be_written_costs_the_model_nothing_but_the_end(
@@ -99,20 +103,20 @@ async def test_a_file_that_cannot_be_written_costs_the_model_nothing_but_the_end
     text = "a" * (MAX_FILE_BYTES + 1)
     with caplog.at_level(logging.ERROR):
         result = await run_for_result(
-            with_output_cap(tool_returning(said(text)), 1000), {}, context(in_memory_workspace())
+            with_output_cap(tool_returning(text_result(text)), 1000), {}, context(in_memory_workspace())
         )
     assert result.text.startswith("a" * 4000 + "\n\n[Cut here")
     assert "A large tool result could not be kept" in caplog.text
 
 
 async def test_a_tool_that_bounds_its_own_output_is_left_alone() -> None:
-    tool = tool_returning(said(LINES), bounded=True)
+    tool = tool_returning(text_result(LINES), bounded=True)
     assert with_output_cap(tool, 1) is tool
 
 
 async def test_a_model_can_read_the_whole_of_a_large_result() -> None:
     workspace = in_memory_workspace()
-    await run_for_result(wrap_tool(tool_returning(said(LINES)), output_tokens=100), {}, context(workspace))
+    await run_for_result(wrap_tool(tool_returning(text_result(LINES)), output_tokens=100), {}, context(workspace))
     read_file = wrap_tool(next(tool for tool in builtin_tools() if tool.name == "read_file"), output_tokens=100)
     arguments = {"file_path": "/large_tool_results/call_1.txt", "offset": 98, "limit": 1}
     result = await run_for_result(read_file, arguments, context(workspace))
@@ -139,7 +143,7 @@ async def test_json_in_one_line_is_kept_in_many_and_can_be_read_completely() -> 
     text = json.dumps(rows, ensure_ascii=False)
     assert len(text) > 1_000_000
     workspace = in_memory_workspace()
-    result = await run_for_result(wrap_tool(tool_returning(said(text))), {}, context(workspace))
+    result = await run_for_result(wrap_tool(tool_returning(text_result(text))), {}, context(workspace))
     assert " in 50,002 lines. All of it is in /large_tool_results/call_1.txt, with line breaks added: " in result.text
     lines = await read_completely(workspace)
     assert json.loads("\n".join(lines)) == rows
@@ -160,12 +164,14 @@ async def test_json_in_one_line_is_kept_in_many_and_can_be_read_completely() -> 
 )
 async def test_any_other_endless_line_is_kept_as_it_is_and_can_be_read_completely(text: str) -> None:
     workspace = in_memory_workspace()
-    await run_for_result(wrap_tool(tool_returning(said(text))), {}, context(workspace))
+    await run_for_result(wrap_tool(tool_returning(text_result(text))), {}, context(workspace))
     assert await workspace.read_text("/large_tool_results/call_1.txt") == text
     assert await read_completely(workspace) == [text]
 
 
 async def test_json_with_half_a_character_is_kept() -> None:
     workspace = in_memory_workspace()
-    await run_for_result(wrap_tool(tool_returning(said('["\ud800' + "a" * 100_000 + '"]'))), {}, context(workspace))
+    await run_for_result(
+        wrap_tool(tool_returning(text_result('["\ud800' + "a" * 100_000 + '"]'))), {}, context(workspace)
+    )
     assert await workspace.read_text("/large_tool_results/call_1.txt") == '["?' + "a" * 100_000 + '"]'

@@ -1,4 +1,4 @@
-"""An MCP server as a source of tools: a real program, by each of the two ways to reach one."""
+"""An MCP server as a source of tools: a real program, over stdio and over HTTP."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from footnote.protocol.errors import InvalidArguments
 from footnote.protocol.messages import Image, Text
-from footnote.protocol.tools import Progress, ToolResult, failed, said
+from footnote.protocol.tools import Progress, ToolResult, error_result, text_result
 from footnote.tools.mcp import McpSource
 from footnote.tools.wrappers import wrap_tool
 from tools.calls import context, run_for_result, run_for_steps
@@ -49,7 +49,7 @@ async def test_only_a_tool_that_says_so_may_be_tried_again(source: McpSource) ->
 
 async def test_a_call_is_answered(source: McpSource) -> None:
     steps = await run_for_steps(tool(source, "add"), {"a": 2, "b": 3})
-    assert steps == [said("5", artifact={"structured_content": {"result": 5}})]
+    assert steps == [text_result("5", artifact={"structured_content": {"result": 5}})]
 
 
 async def test_arguments_that_do_not_fit_are_an_error_that_says_where(source: McpSource) -> None:
@@ -70,9 +70,9 @@ async def test_what_the_server_itself_finds_wrong_with_them_is_an_error_too(sour
     ("name", "result"),
     [
         ("picture", ToolResult((Image("image/png", b"png"),))),
-        ("structured", said('{"price":26.5}', artifact={"structured_content": {"price": 26.5}})),
-        ("nothing", said("The tool answered with nothing.")),
-        ("fail", failed("It did not work.")),
+        ("structured", text_result('{"price":26.5}', artifact={"structured_content": {"price": 26.5}})),
+        ("nothing", text_result("The tool answered with nothing.")),
+        ("fail", error_result("It did not work.")),
         (
             "mixed",
             ToolResult(
@@ -98,7 +98,7 @@ async def test_progress_is_passed_on(source: McpSource) -> None:
         Progress("working", 1, 3, "one"),
         Progress("working", 50, 100, "half"),
         Progress("working", 7, None, ""),
-        said("counted", artifact={"structured_content": {"result": "counted"}}),
+        text_result("counted", artifact={"structured_content": {"result": "counted"}}),
     ]
 
 
@@ -111,7 +111,7 @@ async def test_leaving_a_call_cancels_it_on_the_server(source: McpSource) -> Non
 
 async def test_a_call_that_takes_too_long_is_stopped_and_the_next_one_works(source: McpSource) -> None:
     slow = wrap_tool(replace(tool(source, "hang"), timeout=0.2))
-    assert await run_for_result(slow, {}) == failed("mcp__demo__hang was stopped: it took longer than 0.2 s.")
+    assert await run_for_result(slow, {}) == error_result("mcp__demo__hang was stopped: it took longer than 0.2 s.")
     assert (await run_for_result(tool(source, "add"), {"a": 1, "b": 1})).text == "2"
 
 

@@ -1,4 +1,4 @@
-"""Arguments are held against the schema of the server's tool; what is wrong with them is spelled out."""
+"""Arguments are validated against the schema of the tool; violations are explained."""
 
 from typing import Any
 
@@ -52,13 +52,13 @@ def test_what_is_told_of_very_many_violations_has_an_end():
 
 
 def chain(length: int) -> dict[str, Any]:
-    """A schema that asks the same twice at every step: the steps are few, the ways through them are not."""
+    """A schema with two equal alternatives at every level: few levels, exponentially many paths."""
     steps = {f"s{n}": {"anyOf": [{"$ref": f"#/$defs/s{n + 1}"}] * 2} for n in range(length)}
     return {"properties": {"x": {"$ref": "#/$defs/s0"}}, "$defs": {**steps, f"s{length}": {"type": "string"}}}
 
 
 def wide(length: int, width: int) -> dict[str, Any]:
-    """Few steps, and at the end of every way through them a long list of alternatives, of which only the last fits."""
+    """Few levels, and at the end of every path a long list of alternatives, of which only the last matches."""
     steps = {f"s{n}": {"allOf": [{"$ref": f"#/$defs/s{n + 1}"}] * 2} for n in range(length)}
     last = {"anyOf": [*([{"not": {}}] * width), True]}
     return {"properties": {"x": {"$ref": "#/$defs/s0"}}, "$defs": {**steps, f"s{length}": last}}

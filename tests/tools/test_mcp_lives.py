@@ -1,4 +1,4 @@
-"""Servers that do not start, end too early, come back, and are ended."""
+"""Servers that do not start, end too early, come back, and are stopped."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ import pytest
 from mcp import Client
 
 from footnote.protocol.errors import ToolFailed, TransientFailure, UpstreamError
-from footnote.protocol.tools import Progress, failed
+from footnote.protocol.tools import Progress, error_result
 from footnote.tools.mcp import McpServerSettings, McpSource, probe
 from footnote.tools.mcp.client import McpClient
 from footnote.tools.wrappers import wrap_tool
@@ -35,10 +35,10 @@ def python(name: str, code: str) -> McpServerSettings:
 
 @pytest.fixture
 def free_port() -> Iterator[int]:
-    """A port on which nobody listens, and nobody else can."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield taken.getsockname()[1]
+    """A port that is occupied and does not accept connections."""
+    with socket.socket() as occupied:
+        occupied.bind(("127.0.0.1", 0))
+        yield occupied.getsockname()[1]
 
 
 @pytest.fixture
@@ -119,8 +119,8 @@ async def test_a_server_that_does_not_answer_is_given_up(log: pytest.LogCaptureF
     ]
 
 
-class LeftConnection:
-    """A connection that ended while its client was being handed out: nobody knows of it yet."""
+class EndedConnection:
+    """A connection that ended while its client was handed out, which is not yet known."""
 
     def __init__(self) -> None:
         self.ended = asyncio.Event()
@@ -131,7 +131,7 @@ class LeftConnection:
 
 async def test_a_connection_that_ends_before_the_list_is_asked_for_is_the_servers_failure() -> None:
     link = McpClient(SILENT, connect_timeout=1)
-    connections: list[Any] = [LeftConnection()]
+    connections: list[Any] = [EndedConnection()]
     link._connections = connections
     with pytest.raises(UpstreamError, match=r"^The MCP server silent could not list its tools: .*[^.]\.$"):
         await link.list_tools()
@@ -161,14 +161,16 @@ async def test_a_child_sees_its_own_settings_and_no_keys_of_ours(monkeypatch: py
     monkeypatch.setenv("OUR_SECRET", "ours")
     async with McpSource([replace(EXAMPLE, env={"THEIRS": "given"})]) as source:
         environment = tool(source, "environment")
-        seen = {name: (await run_for_result(environment, {"name": name})).text for name in ("OUR_SECRET", "THEIRS")}
-    assert seen == {"OUR_SECRET": "not set", "THEIRS": "given"}
+        environment_seen = {
+            name: (await run_for_result(environment, {"name": name})).text for name in ("OUR_SECRET", "THEIRS")
+        }
+    assert environment_seen == {"OUR_SECRET": "not set", "THEIRS": "given"}
 
 
 async def test_a_server_that_ends_during_a_call_fails_the_call_and_is_back_for_the_next() -> None:
     async with McpSource([EXAMPLE]) as source:
         first = await pid_of(source)
-        assert await run_for_result(wrap_tool(tool(source, "die")), {}) == failed(
+        assert await run_for_result(wrap_tool(tool(source, "die")), {}) == error_result(
             "The MCP server demo ended during this call, so it is unknown whether the call had an effect. The next"
             " call will connect again."
         )
@@ -224,14 +226,14 @@ async def test_cancelling_while_servers_are_connected_leaves_no_child(log: pytes
     said_pid = asyncio.Event()
     pids: list[int] = []
 
-    class Listening(logging.Handler):
+    class PidHandler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             pids.append(int(record.getMessage().rpartition(" ")[2]))
             loop.call_soon_threadsafe(said_pid.set)
 
     loop = asyncio.get_running_loop()
-    listening = Listening()
-    logger = logging.getLogger("footnote.tools.mcp.connection")
+    listening = PidHandler()
+    logger = logging.getLogger("footnote.tools.mcp.client")
     logger.addHandler(listening)
     code = "import os, sys; print('pid', os.getpid(), file=sys.stderr, flush=True); sys.stdin.read()"
 

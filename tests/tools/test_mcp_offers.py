@@ -1,4 +1,4 @@
-"""What servers say of their tools, made fit for models."""
+"""The tools of servers, made acceptable for models."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -126,10 +126,10 @@ async def test_a_probe_says_what_the_server_offers() -> None:
 
 
 def test_two_servers_cannot_take_each_others_names() -> None:
-    taken: set[str] = set()
+    names: set[str] = set()
     for server, tool in [("a", "b__c"), ("a__b", "c")]:
-        taken.add(unique_name(server, tool, taken))
-    assert len(taken) == 2
+        names.add(unique_name(server, tool, names))
+    assert len(names) == 2
 
 
 def test_approval_and_time_limit_are_those_of_the_configuration() -> None:
@@ -159,8 +159,8 @@ def test_keys_are_masked_in_what_is_told_of_a_server() -> None:
         env={"KEY": "environment-secret", "LEVEL": "info"},
     )
     assert server.location == "https://host:8000/mcp"
-    told = f"{server.url} refused header-secret and environment-secret, info"
-    assert server.mask_secrets(told) == "https://host:8000/mcp refused *** and ***, info"
+    message = f"{server.url} refused header-secret and environment-secret, info"
+    assert server.mask_secrets(message) == "https://host:8000/mcp refused *** and ***, info"
 
 
 def test_keys_do_not_stand_in_the_representation_of_a_server() -> None:

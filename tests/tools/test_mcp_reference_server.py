@@ -8,8 +8,8 @@ from footnote.tools.base import Abilities
 from footnote.tools.mcp import McpServerSettings, McpSource
 from footnote.tools.registry import Toolbox, builtin_tools, merge
 from footnote.tools.wrappers import wrap_tool
-from footnote.workspace.in_memory import in_memory_workspace
 from tools.calls import run_for_result
+from workspace.in_memory import in_memory_workspace
 
 pytest.importorskip("mcp_server_time", reason="the reference server is a test dependency")
 TIME = McpServerSettings(

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from footnote.protocol.tools import LOCALES, said
+from footnote.protocol.tools import LOCALES, text_result
 from footnote.tools.base import Abilities, Outcome, ToolContext
 from footnote.tools.define import NAME
 from footnote.tools.registry import Toolbox, builtin_tools, merge
-from footnote.workspace.in_memory import in_memory_workspace
 from tools.calls import make_tool
+from workspace.in_memory import in_memory_workspace
 
 FILE_TOOLS = ("edit_file", "list_files", "read_file", "search_files", "write_file")
 
 
 async def answer(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
-    yield said("done")
+    yield text_result("done")
 
 
 def test_the_built_in_tools_are_found() -> None:
@@ -62,6 +62,11 @@ def test_a_toolbox_has_the_tools_whose_conditions_hold() -> None:
 def test_the_order_of_the_specs_does_not_depend_on_the_order_of_the_tools() -> None:
     a, b = make_tool(answer, "a"), make_tool(answer, "b")
     assert Toolbox([b, a]).specs == Toolbox([a, b]).specs == (a.spec, b.spec)
+
+
+def test_the_search_is_the_first_of_the_tools_and_those_that_need_files_are_the_last() -> None:
+    toolbox = Toolbox([*builtin_tools(), make_tool(answer, "a"), make_tool(answer, "z")])
+    assert toolbox.names == ("web_search", "a", "read_page", "write_file", "z", *FILE_TOOLS[:-1])
 
 
 def test_an_empty_toolbox_has_nothing() -> None:

@@ -1,4 +1,4 @@
-"""docs/tools.md cannot drift: its example tool runs, its configuration is read, and its table names every mark."""
+"""docs/tools.md: its example tool runs, its configuration is valid, and its table lists every mark."""
 
 import re
 from pathlib import Path
@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-from footnote.config.agents import AgentsFile
-from footnote.protocol.tools import said
+from footnote.config.settings import AgentsFile
+from footnote.protocol.tools import text_result
 from footnote.tools.base import Tool
 from footnote.tools.registry import builtin_tools
-from footnote.workspace.in_memory import in_memory_workspace
 from tools.calls import context, run_for_result
+from workspace.in_memory import in_memory_workspace
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tools.md").read_text(encoding="utf-8")
 
@@ -27,7 +27,7 @@ async def test_the_example_tool_works() -> None:
     workspace = in_memory_workspace()
     await workspace.write("/a.md", "one three five", message_id=None)
     arguments = {"file_path": "/a.md", "longer_than": "3"}
-    assert await run_for_result(tool, arguments, context(workspace)) == said("2 words.")
+    assert await run_for_result(tool, arguments, context(workspace)) == text_result("2 words.")
 
 
 def test_the_example_of_servers_is_a_configuration() -> None:

@@ -1,12 +1,12 @@
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from footnote.protocol.errors import ConfigError, ToolFailed, TransientFailure
-from footnote.protocol.tools import Progress, failed, said
+from footnote.protocol.tools import Progress, error_result, text_result
 from footnote.tools.base import Outcome, Tool, ToolContext
 from footnote.tools.wrappers import (
     with_readable_errors,
@@ -19,18 +19,18 @@ from tools.calls import context, make_tool, run_for_result, run_for_steps
 
 async def answer(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
     yield Progress("working", 1, 1)
-    yield said("done")
+    yield text_result("done")
 
 
 def failing_tool(*errors: Exception, **marks: Any) -> Tool:
-    """A tool that fails with each of the errors in turn, after some progress, and then succeeds."""
+    """A tool that raises each of the errors in turn, after some progress, and then succeeds."""
     left = list(errors)
 
     async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
         yield Progress("working")
         if left:
             raise left.pop(0)
-        yield said("done")
+        yield text_result("done")
 
     return make_tool(body, **marks)
 
@@ -46,8 +46,8 @@ def hanging_tool(closed: asyncio.Event, **marks: Any) -> Tool:
     return make_tool(body, **marks)
 
 
-class Naps:
-    """Takes the place of sleeping, and remembers for how long."""
+class RecordedSleep:
+    """Records delays instead of sleeping."""
 
     def __init__(self) -> None:
         self.delays: list[float] = []
@@ -71,7 +71,7 @@ async def test_a_timeout_inside_the_tool_is_the_tools_own_failure() -> None:
 
 
 async def test_a_tool_in_time_is_left_alone() -> None:
-    assert await run_for_steps(with_timeout(make_tool(answer)), {}) == [Progress("working", 1, 1), said("done")]
+    assert await run_for_steps(with_timeout(make_tool(answer)), {}) == [Progress("working", 1, 1), text_result("done")]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ async def test_a_tool_in_time_is_left_alone() -> None:
     ids=lambda error: type(error).__name__,
 )
 async def test_an_idempotent_tool_is_tried_again_twice(error: Exception) -> None:
-    naps = Naps()
+    naps = RecordedSleep()
     tool = with_retry(failing_tool(error, error, idempotent=True), sleep=naps)
     assert await run_for_steps(tool, {}) == [
         Progress("working"),
@@ -88,24 +88,24 @@ async def test_an_idempotent_tool_is_tried_again_twice(error: Exception) -> None
         Progress("working"),
         Progress("retrying", 2, 2),
         Progress("working"),
-        said("done"),
+        text_result("done"),
     ]
     assert naps.delays == [0.5, 1.0]
 
 
 async def test_the_third_failure_is_final() -> None:
-    tool = with_retry(failing_tool(*[TransientFailure("busy")] * 3, idempotent=True), sleep=Naps())
+    tool = with_retry(failing_tool(*[TransientFailure("busy")] * 3, idempotent=True), sleep=RecordedSleep())
     with pytest.raises(TransientFailure, match="busy"):
         await run_for_steps(tool, {})
 
 
 async def test_a_tool_that_is_not_idempotent_is_tried_once() -> None:
     with pytest.raises(TransientFailure):
-        await run_for_steps(with_retry(failing_tool(TransientFailure("busy")), sleep=Naps()), {})
+        await run_for_steps(with_retry(failing_tool(TransientFailure("busy")), sleep=RecordedSleep()), {})
 
 
 async def test_a_lasting_failure_is_not_tried_again() -> None:
-    naps = Naps()
+    naps = RecordedSleep()
     with pytest.raises(ToolFailed):
         await run_for_steps(with_retry(failing_tool(ToolFailed("no"), idempotent=True), sleep=naps), {})
     assert naps.delays == []
@@ -115,14 +115,14 @@ async def test_a_lasting_failure_is_not_tried_again() -> None:
 async def test_an_error_of_ours_is_told_to_the_model(error: Exception) -> None:
     assert await run_for_steps(with_readable_errors(failing_tool(error)), {}) == [
         Progress("working"),
-        failed(str(error)),
+        error_result(str(error)),
     ]
 
 
 async def test_any_other_error_is_logged_and_kept_from_the_model(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         result = await run_for_result(with_readable_errors(failing_tool(KeyError("secret"))), {})
-    assert result == failed("work failed because of an internal error. Go on without it, or try it another way.")
+    assert result == error_result("work failed because of an internal error. Go on without it, or try it another way.")
     assert "KeyError: 'secret'" in caplog.text
 
 
@@ -132,32 +132,34 @@ async def test_a_tool_without_a_result_gets_one() -> None:
 
     assert await run_for_steps(with_readable_errors(make_tool(body)), {}) == [
         Progress("working"),
-        failed("work ended without a result."),
+        error_result("work ended without a result."),
     ]
 
 
 async def test_nothing_comes_after_the_first_result() -> None:
     async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
-        yield said("one")
-        yield said("two")
+        yield text_result("one")
+        yield text_result("two")
 
-    assert await run_for_steps(wrap_tool(make_tool(body)), {}) == [said("one")]
+    assert await run_for_steps(wrap_tool(make_tool(body)), {}) == [text_result("one")]
 
 
 async def test_a_tool_whose_steps_are_no_generator_works_too() -> None:
-    class Steps:
+    class StepIterator:
         left = 1
 
-        def __aiter__(self) -> "Steps":
+        def __aiter__(self) -> "StepIterator":
             return self
 
         async def __anext__(self) -> Outcome:
             if not self.left:
                 raise StopAsyncIteration
             self.left -= 1
-            return said("done")
+            return text_result("done")
 
-    assert await run_for_steps(wrap_tool(make_tool(lambda _params, _context: Steps())), {}) == [said("done")]
+    assert await run_for_steps(wrap_tool(make_tool(lambda _params, _context: StepIterator())), {}) == [
+        text_result("done")
+    ]
 
 
 async def test_cancelling_ends_the_tool_and_travels_on() -> None:
@@ -185,20 +187,17 @@ async def test_leaving_a_call_half_way_closes_the_tool() -> None:
 
 
 async def test_all_attempts_share_one_time_limit() -> None:
-    class Clock:
-        """Sleeping past the limit, without a test that waits."""
+    async def endless_sleep(_seconds: float) -> None:
+        """Sleeps past the time limit, without making the test wait for it."""
+        await asyncio.Event().wait()
 
-        async def __call__(self, _seconds: float) -> None:
-            await asyncio.Event().wait()
-
-    sleep: Callable[[float], Any] = Clock()
-    tool = wrap_tool(failing_tool(TransientFailure("busy"), idempotent=True, timeout=0.01), sleep=sleep)
-    assert await run_for_result(tool, {}) == failed("work was stopped: it took longer than 0.01 s.")
+    tool = wrap_tool(failing_tool(TransientFailure("busy"), idempotent=True, timeout=0.01), sleep=endless_sleep)
+    assert await run_for_result(tool, {}) == error_result("work was stopped: it took longer than 0.01 s.")
 
 
 async def test_half_a_character_in_a_result_does_not_reach_the_wire() -> None:
     async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
-        yield said("half \ud83d", artifact={"title": "also \ude00 half", "n": 1})
+        yield text_result("half \ud83d", artifact={"title": "also \ude00 half", "n": 1})
 
     result = await run_for_result(wrap_tool(make_tool(body)), {})
     assert (result.text, result.artifact) == ("half \ufffd", {"title": "also \ufffd half", "n": 1})
@@ -206,7 +205,7 @@ async def test_half_a_character_in_a_result_does_not_reach_the_wire() -> None:
 
 async def test_an_artifact_that_is_no_json_is_an_error_result(caplog: pytest.LogCaptureFixture) -> None:
     async def body(_params: Any, _context: ToolContext) -> AsyncIterator[Outcome]:
-        yield said("fine", artifact={"handle": object()})
+        yield text_result("fine", artifact={"handle": object()})
 
     result = await run_for_result(wrap_tool(make_tool(body)), {})
     assert result.is_error

@@ -1,24 +1,26 @@
-"""A scripted model provider: a real HTTP server on loopback that speaks both APIs and checks what it is asked.
+"""A scripted model provider: a real HTTP server on loopback that speaks both APIs and validates each request.
 
     upstream.script(reply(think("Hm.", signature="s1"), call("web_search", {"query": "x"}), stop("toolUse")),
                     reply(say("Found", " it."), stop()))
 
-Steps say what the model does, not how a provider writes it (`steps`); `anthropic_wire` and `openai_wire` write it
-down as each provider does, `wire` holds the oddities of real servers. Every request is held against the official
-SDKs' types and the rules that the real APIs enforce (`sdk_types`, `anthropic_rules`, `openai_rules`): a request
-that they would refuse is refused, and fails the test.
+Steps say what the model does, not how a provider encodes it (`steps`); `anthropic_wire` and `openai_wire` encode them,
+and `wire` holds the oddities of real servers. Each request is checked against the types of the official SDKs and the
+rules of the real APIs (`sdk_types`, `anthropic_rules`, `openai_rules`): a request that they would refuse is refused
+here too, and fails the test.
 """
 
-from upstream.server import Request, Upstream
+from upstream.server import ModelRequest, Upstream
 from upstream.steps import (
-    Reply,
-    StatusReply,
+    ModelReply,
+    ModelStatusReply,
     call,
+    cite,
     cut,
     error_event,
     event,
     hold,
     overflow,
+    parallel_calls,
     pause,
     raw,
     redacted,
@@ -30,23 +32,24 @@ from upstream.steps import (
     status,
     stop,
     think,
-    together,
     usage,
 )
 from upstream.wire import Wire
 
 __all__ = [
-    "Reply",
-    "Request",
-    "StatusReply",
+    "ModelReply",
+    "ModelRequest",
+    "ModelStatusReply",
     "Upstream",
     "Wire",
     "call",
+    "cite",
     "cut",
     "error_event",
     "event",
     "hold",
     "overflow",
+    "parallel_calls",
     "pause",
     "raw",
     "redacted",
@@ -58,6 +61,5 @@ __all__ = [
     "status",
     "stop",
     "think",
-    "together",
     "usage",
 ]

@@ -15,7 +15,7 @@ _MIN_BUDGET = 1024
 
 
 def request_problems(headers: Mapping[str, str], body: Any, key: str | None) -> list[str]:
-    """Everything for which the real API would answer 400 or 401; empty for a good request."""
+    """Everything for which the real API would respond with 400 or 401; empty for a valid request."""
     found = [*_headers(headers, key), *lone_surrogates(body)]
     if types := anthropic_problems(body):
         return [*found, *types]
@@ -76,6 +76,8 @@ def _messages(messages: list[dict[str, Any]]) -> Iterator[str]:
     if not messages:
         yield "messages: at least one message is required"
         return
+    if len({str(settings) for settings in _citation_settings(messages)}) > 1:
+        yield "citations: must be enabled for all search results or for none"
     if messages[0]["role"] != "user":
         yield "messages.0: the first message must be of the user"
     if messages[-1]["role"] == "assistant":
@@ -94,20 +96,29 @@ def _messages(messages: list[dict[str, Any]]) -> Iterator[str]:
         yield from _results(at, messages, blocks)
 
 
+def _citation_settings(messages: list[dict[str, Any]]) -> Iterator[Any]:
+    for block in (block for message in messages for block in _blocks(message)):
+        parts = block.get("content") if block["type"] == "tool_result" else None
+        for part in parts if isinstance(parts, list) else ():
+            if part["type"] == "search_result":
+                yield part.get("citations")
+
+
 def _results(at: int, messages: list[dict[str, Any]], blocks: list[dict[str, Any]]) -> Iterator[str]:
-    """Each tool_use is answered in the very next message, before anything else, and nothing else is."""
-    answered = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
-    asked: set[str] = set()
+    """Each tool_use has its tool_result at the beginning of the very next message, and there is no other
+    tool_result."""
+    answered_ids = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
+    called: set[str] = set()
     if at and messages[at - 1]["role"] == "assistant":
-        asked = {block["id"] for block in _blocks(messages[at - 1]) if block["type"] == "tool_use"}
-    for one in sorted(asked - set(answered)):
+        called = {block["id"] for block in _blocks(messages[at - 1]) if block["type"] == "tool_use"}
+    for one in sorted(called - set(answered_ids)):
         yield f"messages.{at}: tool_use id {one!r} has no tool_result immediately after"
-    for one in answered:
-        if one not in asked:
+    for one in answered_ids:
+        if one not in called:
             yield f"messages.{at}: unexpected tool_use_id {one!r} in tool_result"
-    if len(answered) != len(set(answered)):
+    if len(answered_ids) != len(set(answered_ids)):
         yield f"messages.{at}: more than one tool_result for a tool_use"
-    if any(block["type"] != "tool_result" for block in blocks[: len(answered)]):
+    if any(block["type"] != "tool_result" for block in blocks[: len(answered_ids)]):
         yield f"messages.{at}: tool_result blocks must come first"
 
 
@@ -128,6 +139,12 @@ def _block(block: dict[str, Any]) -> Iterator[str]:
             yield f"tool_use name {block['name']!r} does not match {_TOOL_NAME.pattern}"
         case "tool_result" if isinstance(block.get("content"), list):
             yield from (fault for part in block["content"] if part["type"] == "text" for fault in _text(part))
+            results = [part for part in block["content"] if part["type"] == "search_result"]
+            yield from (fault for result in results for part in result["content"] for fault in _text(part))
+            if any(not result["content"] for result in results):
+                yield "search_result: content must not be empty"
+            if block.get("is_error") and any(part["type"] != "text" for part in block["content"]):
+                yield "all content must be type 'text' if 'is_error' is true"
         case _:
             pass
 

@@ -1,22 +1,23 @@
-"""A script as the Anthropic Messages API streams it."""
+"""Encodes a script as the Anthropic Messages API streams it."""
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
 from upstream import steps
-from upstream.steps import Reply, StatusReply
+from upstream.steps import ModelReply, ModelStatusReply
 
 STOP_REASONS = {"stop": "end_turn", "length": "max_tokens", "toolUse": "tool_use"}
 
 
 class AnthropicWriter:
-    """Turns steps into events; holds the index of the next block and which ones are open."""
+    """Encodes steps as events; tracks the index of the next block and the open blocks."""
 
-    def __init__(self, reply: Reply, body: dict[str, Any]) -> None:
+    def __init__(self, reply: ModelReply, body: dict[str, Any]) -> None:
         self._wire = reply.wire
         self._usage = reply.usage
         self._model = body["model"]
+        self._citable = dict(_citable_passages(body))
         self._started = False
         self._next = 0
         self._open: list[int] = []
@@ -32,9 +33,9 @@ class AnthropicWriter:
 
     def _payloads(self, step: steps.Spoken) -> Iterator[Any]:
         match step:
-            case steps.ErrorEvent(kind, message):
+            case steps.ErrorStep(kind, message):
                 yield {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"}
-            case steps.Event(payload):
+            case steps.EventStep(payload):
                 yield payload
             case steps.Stop(reason):
                 yield from self._start()
@@ -78,6 +79,13 @@ class AnthropicWriter:
                 at = yield from self._begin({"type": "text", "text": ""})
                 for text in fragments:
                     yield _delta(at, {"type": "text_delta", "text": text})
+            case steps.Cite(fragments, passages, citations_first):
+                at = yield from self._begin({"type": "text", "text": "", "citations": []})
+                texts = [_delta(at, {"type": "text_delta", "text": text}) for text in fragments]
+                found = [
+                    _delta(at, {"type": "citations_delta", "citation": self._citable[passage]}) for passage in passages
+                ]
+                yield from [*found, *texts] if citations_first else [*texts, *found]
             case steps.Think(fragments, signature):
                 at = yield from self._begin({"type": "thinking", "thinking": "", "signature": ""})
                 for text in fragments:
@@ -88,7 +96,7 @@ class AnthropicWriter:
                 yield from self._begin({"type": "redacted_thinking", "data": data})
             case steps.Call():
                 yield from self._calls((step,))
-            case steps.Together(calls):
+            case steps.ParallelCalls(calls):
                 yield from self._calls(calls)
 
     def _calls(self, calls: tuple[steps.Call, ...]) -> Iterator[Any]:
@@ -126,10 +134,32 @@ class AnthropicWriter:
         yield {"type": "message_stop"}
 
 
+def _citable_passages(body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The passages that a request asks to cite, by the ids with which their texts begin, with their locations."""
+    contents = [message["content"] for message in body.get("messages", ()) if isinstance(message["content"], list)]
+    blocks = [block for content in contents for block in content if block["type"] == "tool_result"]
+    parts = [part for block in blocks if isinstance(block["content"], list) for part in block["content"]]
+    results = [part for part in parts if part["type"] == "search_result"]
+    for index, result in enumerate(results):
+        for at, block in enumerate(result["content"]):
+            yield (
+                block["text"].partition("]")[0].removeprefix("["),
+                {
+                    "type": "search_result_location",
+                    "source": result["source"],
+                    "title": result["title"],
+                    "cited_text": block["text"],
+                    "search_result_index": index,
+                    "start_block_index": at,
+                    "end_block_index": at + 1,
+                },
+            )
+
+
 def _delta(index: int, delta: dict[str, Any]) -> dict[str, Any]:
     return {"type": "content_block_delta", "index": index, "delta": delta}
 
 
-def error_body(answer: StatusReply) -> bytes:
+def error_body(answer: ModelStatusReply) -> bytes:
     error = {"type": answer.type, "message": answer.message}
     return json.dumps({"type": "error", "error": error, "request_id": "req_1"}).encode()

@@ -15,9 +15,9 @@ _MAX_ID = 40
 def request_problems(
     headers: Mapping[str, str], body: Any, key: str | None, extensions: frozenset[str] = frozenset()
 ) -> list[str]:
-    """Everything for which the real API would answer 400 or 401; empty for a good request.
+    """Everything for which the real API would respond with 400 or 401; empty for a valid request.
 
-    `extensions` are fields of messages, and of their calls, that a compatible server knows beyond the official API.
+    `extensions`: fields of messages, and of their calls, that a compatible server knows beyond the official API.
     """
     found = [*_headers(headers, key), *lone_surrogates(body)]
     if types := openai_problems(_sdk_problems(body, extensions)):
@@ -32,16 +32,16 @@ def _sdk_problems(body: Any, extensions: frozenset[str]) -> Any:
 
 
 def _without(extensions: frozenset[str], fields: dict[str, Any]) -> dict[str, Any]:
-    """A message, and each of its calls, without the fields that are a server's own."""
-    kept = {name: value for name, value in fields.items() if name not in extensions}
-    if isinstance(calls := kept.get("tool_calls"), list):
-        kept["tool_calls"] = [_without(extensions, call) for call in calls]
-    return kept
+    """A message, and each of its calls, without the extensions of a server."""
+    known = {name: value for name, value in fields.items() if name not in extensions}
+    if isinstance(calls := known.get("tool_calls"), list):
+        known["tool_calls"] = [_without(extensions, call) for call in calls]
+    return known
 
 
 def _headers(headers: Mapping[str, str], key: str | None) -> Iterator[str]:
-    wanted = None if key is None else f"Bearer {key}"
-    if headers.get("authorization") != wanted:
+    expected = None if key is None else f"Bearer {key}"
+    if headers.get("authorization") != expected:
         yield "authorization: incorrect API key provided"
     if not headers.get("content-type", "").startswith("application/json"):
         yield "content-type: must be application/json"
@@ -110,19 +110,19 @@ def _call(call: dict[str, Any]) -> Iterator[str]:
 
 
 def _answers(at: int, messages: list[dict[str, Any]]) -> Iterator[str]:
-    """Tool messages follow the message that called, one for each call; no other tool message exists."""
+    """Tool messages follow the message with their calls, one for each call; there is no other tool message."""
     if messages[at]["role"] == "tool":
         before = next((one for one in reversed(messages[:at]) if one["role"] != "tool"), None)
         known = [call["id"] for call in (before or {}).get("tool_calls", ())]
         if messages[at]["tool_call_id"] not in known:
             yield "a tool message must answer a call of the message before it"
         return
-    asked = [call["id"] for call in messages[at].get("tool_calls", ())]
-    if len(asked) != len(set(asked)):
+    called = [call["id"] for call in messages[at].get("tool_calls", ())]
+    if len(called) != len(set(called)):
         yield "tool call ids must be unique"
-    answered: list[str] = []
+    answered_ids: list[str] = []
     for message in messages[at + 1 :]:
         if message["role"] != "tool":
             break
-        answered.append(message["tool_call_id"])
-    yield from (f"tool call {one!r} is not answered" for one in asked if answered.count(one) != 1)
+        answered_ids.append(message["tool_call_id"])
+    yield from (f"tool call {one!r} is not answered" for one in called if answered_ids.count(one) != 1)

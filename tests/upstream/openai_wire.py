@@ -1,19 +1,19 @@
-"""A script as an OpenAI-compatible server streams chat completions."""
+"""Encodes a script as an OpenAI-compatible server streams chat completions."""
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
 from upstream import steps
-from upstream.steps import Reply, StatusReply
+from upstream.steps import ModelReply, ModelStatusReply
 
 STOP_REASONS = {"stop": "stop", "length": "length", "toolUse": "tool_calls"}
 
 
 class OpenAIWriter:
-    """Turns steps into chunks; holds the index of the next call."""
+    """Encodes steps as chunks; tracks the index of the next call."""
 
-    def __init__(self, reply: Reply, body: dict[str, Any]) -> None:
+    def __init__(self, reply: ModelReply, body: dict[str, Any]) -> None:
         self._wire = reply.wire
         self._usage = reply.usage
         self._model = body["model"]
@@ -27,7 +27,7 @@ class OpenAIWriter:
         return b"".join(self._wire.frame(payload, None) for payload in self._payloads(step))
 
     def end(self) -> bytes:
-        """What comes after the last step of an answer that is complete: usage and the end mark."""
+        """What follows the last step of a complete answer: usage and the end marker."""
         if not self._complete:
             return b""
         frames: list[bytes] = []
@@ -40,9 +40,9 @@ class OpenAIWriter:
 
     def _payloads(self, step: steps.Spoken) -> Iterator[Any]:
         match step:
-            case steps.ErrorEvent(kind, message):
+            case steps.ErrorStep(kind, message):
                 yield {"error": {"message": message, "type": kind, "param": None, "code": None}}
-            case steps.Event(payload):
+            case steps.EventStep(payload):
                 yield payload
             case steps.Stop(reason):
                 yield from self._start()
@@ -62,7 +62,7 @@ class OpenAIWriter:
 
     def _deltas(self, step: steps.Content) -> Iterator[dict[str, Any]]:
         match step:
-            case steps.Say(fragments):
+            case steps.Say(fragments) | steps.Cite(fragments):
                 yield from ({"content": text} for text in fragments)
             case steps.Think(fragments, signature):
                 yield from self._thoughts(fragments, signature)
@@ -72,7 +72,7 @@ class OpenAIWriter:
                     self._detail += 1
             case steps.Call():
                 yield from self._calls((step,))
-            case steps.Together(calls):
+            case steps.ParallelCalls(calls):
                 yield from self._calls(calls)
 
     def _thoughts(self, fragments: tuple[str, ...], signature: str | None) -> Iterator[dict[str, Any]]:
@@ -148,6 +148,6 @@ class OpenAIWriter:
         }
 
 
-def error_body(answer: StatusReply) -> bytes:
+def error_body(answer: ModelStatusReply) -> bytes:
     error = {"message": answer.message, "type": answer.type, "param": None, "code": answer.error_code}
     return json.dumps({"error": error}).encode()

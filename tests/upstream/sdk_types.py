@@ -36,16 +36,16 @@ def _forbid_extra(kind: Any) -> Any:
     """`kind` with every TypedDict in it closed, every iterable a list, and no model classes."""
     if is_typeddict(kind):
         fields = {name: _forbid_extra(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
-        made = TypedDict(kind.__name__, fields, total=False)
-        made.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)
-        return made
+        closed = TypedDict(kind.__name__, fields, total=False)
+        closed.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+        return closed
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Required:
         return Required[_forbid_extra(arguments[0])]
     if origin in (Union, UnionType):
         members = [_forbid_extra(one) for one in arguments if _is_json(one)]
-        kept = tuple(one for one in members if one is not Never)
-        return Union[kept] if kept else Never  # noqa: UP007 - the members are only known at run time
+        allowed = tuple(one for one in members if one is not Never)
+        return Union[allowed] if allowed else Never  # noqa: UP007 - the members are only known at run time
     if origin is Annotated:
         return _forbid_extra(arguments[0])
     if origin in (list, Iterable) or getattr(origin, "__name__", "") == "SequenceNotStr":
@@ -54,7 +54,7 @@ def _forbid_extra(kind: Any) -> Any:
 
 
 def _is_json(kind: Any) -> bool:
-    """Beside JSON the SDKs take their own response objects, open files and paths."""
+    """Besides JSON the SDKs accept their own response objects, open files and paths."""
     plain = get_origin(kind) or kind
     return not (isclass(plain) and issubclass(plain, BaseModel | IO | PathLike))
 
@@ -68,7 +68,7 @@ def _problems(validator: TypeAdapter[Any], body: Any) -> list[str]:
 
 
 def _relevant(error: ValidationError) -> list[Any]:
-    """The errors of the union members that were meant: a member whose tag does not fit was not."""
+    """The errors of the intended union members: a member whose tag does not match was not intended."""
     errors = error.errors(include_url=False, include_input=False)
     unmeant = [
         one["loc"][:-1] for one in errors if one["type"] == "literal_error" and one["loc"][-1] in ("type", "role")

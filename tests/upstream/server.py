@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any, Literal, Self, TypeAlias
 
 from upstream import anthropic_rules, anthropic_wire, openai_rules, openai_wire, steps
-from upstream.steps import Reply, StatusReply
+from upstream.steps import ModelReply, ModelStatusReply
 
 Api: TypeAlias = Literal["anthropic", "openai"]
 KEY = "sk-test-0123456789-never-shown"
@@ -18,7 +18,7 @@ KEY = "sk-test-0123456789-never-shown"
 
 @dataclass(eq=False)
 class Connection:
-    """The client's end of a connection: its number, and when it went away."""
+    """The client's end of a connection: its number, and when it was closed."""
 
     number: int
     closed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -26,8 +26,8 @@ class Connection:
 
 
 @dataclass(frozen=True)
-class Request:
-    """One request as it came, and the connection on which it came."""
+class ModelRequest:
+    """A request, and the connection on which it was received."""
 
     method: str
     path: str
@@ -43,18 +43,21 @@ class Request:
         return "openai" if path.endswith("/chat/completions") else None
 
 
-Answer: TypeAlias = Reply | StatusReply
-Scripted: TypeAlias = Answer | Callable[[Request], Answer]
+_FACTS = ("/api/show", "/api/v0/models/", "/api/v1/models", "/props?", "/v1/models", "/models")
+"""The paths by which the product asks a server for facts about a model. This one has none to give."""
+
+Answer: TypeAlias = ModelReply | ModelStatusReply
+Scripted: TypeAlias = Answer | Callable[[ModelRequest], Answer]
 
 
 @dataclass
 class Upstream:
-    """`async with Upstream() as upstream`. `key` is what clients must present; None: they must present none."""
+    """`async with Upstream() as upstream`. `key`: the API key that clients must send. None: they must send none."""
 
     key: str | None = KEY
     extensions: frozenset[str] = frozenset()
     """Fields of messages that this server knows beyond the official API, such as `reasoning_details`."""
-    requests: list[Request] = field(default_factory=list[Request])
+    requests: list[ModelRequest] = field(default_factory=list[ModelRequest])
     problems: list[str] = field(default_factory=list[str])
     port: int = 0
     connections: list[Connection] = field(default_factory=list[Connection])
@@ -75,13 +78,13 @@ class Upstream:
         await self.stop_listening()
 
     async def listen(self) -> None:
-        """Starts to accept connections; again on the same port after `deafen`."""
+        """Starts to accept connections; after `stop_listening` on the same port again."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(lambda: _Conversation(self), "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop_listening(self) -> None:
-        """Refuses connections from here on and drops the open ones."""
+        """Refuses new connections, and drops the open ones."""
         if self._server is None:
             return
         self._server.close()
@@ -91,17 +94,19 @@ class Upstream:
         self._server = None
 
     def script(self, *answers: Scripted) -> None:
-        """One answer per request, in order. A function answers every request from its place on."""
+        """One answer for each request, in order. A function answers every request from its place on."""
         self._script += answers
 
-    async def wait_received(self, count: int) -> Request:
-        """Request number `count` (from 1), as soon as it is there."""
+    async def wait_received(self, count: int) -> ModelRequest:
+        """Waits for request number `count` (from 1)."""
         while len(self.requests) < count:
             self._changed.clear()
             await self._changed.wait()
         return self.requests[count - 1]
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: ModelRequest) -> Answer:
+        if request.path.startswith(_FACTS):
+            return steps.status(404, "404 page not found")
         self.requests.append(request)
         self._changed.set()
         problems = self._check(request)
@@ -117,7 +122,7 @@ class Upstream:
         del self._script[0]
         return answer
 
-    def _check(self, request: Request) -> list[str]:
+    def _check(self, request: ModelRequest) -> list[str]:
         match request.api:
             case "anthropic":
                 return anthropic_rules.request_problems(request.headers, request.body, self.key)
@@ -157,7 +162,7 @@ class _Conversation(asyncio.Protocol):
         self._buffer = rest[length:]
         method, path, _ = first.split(" ")
         body = json.loads(rest[:length]) if length else None
-        request = Request(method, path, headers, body, self._connection)
+        request = ModelRequest(method, path, headers, body, self._connection)
         self._task = asyncio.ensure_future(self._respond(request))
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -171,14 +176,14 @@ class _Conversation(asyncio.Protocol):
             self._task.cancel()
             await asyncio.wait([self._task])
 
-    async def _respond(self, request: Request) -> None:
+    async def _respond(self, request: ModelRequest) -> None:
         answer = self._upstream.answer(request)
-        if isinstance(answer, StatusReply):
+        if isinstance(answer, ModelStatusReply):
             self._send_status(request, answer)
         else:
             await _Stream(request, answer, self._transport).run()
 
-    def _send_status(self, request: Request, answer: StatusReply) -> None:
+    def _send_status(self, request: ModelRequest, answer: ModelStatusReply) -> None:
         shape = anthropic_wire if request.api == "anthropic" else openai_wire
         body = shape.error_body(answer) if answer.body is None else answer.body
         headers = {"content-type": "application/json", "content-length": str(len(body)), **answer.headers}
@@ -186,9 +191,9 @@ class _Conversation(asyncio.Protocol):
 
 
 class _Stream:
-    """One streamed response: the head with its first byte, pieces as HTTP chunks, the end if it gets there."""
+    """One streamed response: the head before the first byte, pieces as HTTP chunks, and the end if it is reached."""
 
-    def __init__(self, request: Request, reply: Reply, transport: asyncio.Transport) -> None:
+    def __init__(self, request: ModelRequest, reply: ModelReply, transport: asyncio.Transport) -> None:
         self._request = request
         self._reply = reply
         self._transport = transport
@@ -200,7 +205,7 @@ class _Stream:
     async def run(self) -> None:
         for step in self._reply.steps:
             match step:
-                case steps.Usage():
+                case steps.UsageStep():
                     pass
                 case steps.Raw(data):
                     await self._put(data)
@@ -215,7 +220,7 @@ class _Stream:
         self._transport.write(b"0\r\n\r\n")
 
     async def _apply_effect(self, step: steps.Effect) -> bool:
-        """What the network does; true when nothing can follow."""
+        """Applies an effect of the network; true if nothing can follow it."""
         match step:
             case steps.Pause(seconds):
                 await asyncio.sleep(seconds)
@@ -237,7 +242,7 @@ class _Stream:
             await self._flush()
 
     async def _flush(self, *, last: bool = False) -> None:
-        """Writes what is waiting, each piece in a turn of the event loop of its own."""
+        """Writes the buffer, each piece in a turn of the event loop of its own."""
         data, self._buffer = self._buffer, b""
         if not data and not last:
             return
@@ -261,14 +266,14 @@ def _head(code: int, headers: dict[str, str]) -> bytes:
     return "\r\n".join(lines).encode("latin-1")
 
 
-def render_body(api: Api, reply: Reply) -> bytes:
-    """The body of `reply` as one piece of bytes, for tests that feed a decoder without a server."""
+def render_body(api: Api, reply: ModelReply) -> bytes:
+    """The whole body of `reply`, for tests that feed a decoder without a server."""
     body = {"model": "model", "stream_options": {"include_usage": True}}
     writer = (anthropic_wire.AnthropicWriter if api == "anthropic" else openai_wire.OpenAIWriter)(reply, body)
     parts: list[bytes] = []
     for step in reply.steps:
         match step:
-            case steps.Usage():
+            case steps.UsageStep():
                 pass
             case steps.Raw(data):
                 parts.append(data)

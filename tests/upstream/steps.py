@@ -1,4 +1,4 @@
-"""The vocabulary of a script: what a model does and what a network does to it, in no provider's words.
+"""The steps of a script: what a model does and what happens on the network, independent of a provider's format.
 
 A block stays open until the next step of content or `stop` closes it, so `say("Hel"), cut()` is cut inside the
 text. A reply without `stop` ends its HTTP body cleanly but never says that the answer is complete.
@@ -16,6 +16,15 @@ from upstream.wire import Wire
 @dataclass(frozen=True)
 class Say:
     fragments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cite:
+    """A span of text that the API cites: a block of its own, with the passages of the request by their ids."""
+
+    fragments: tuple[str, ...]
+    passages: tuple[str, ...]
+    citations_first: bool
 
 
 @dataclass(frozen=True)
@@ -37,7 +46,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Together:
+class ParallelCalls:
     calls: tuple[Call, ...]
 
 
@@ -47,8 +56,8 @@ class Refuse:
 
 
 @dataclass(frozen=True)
-class Usage:
-    """Goes where the provider puts it, wherever it stands in the script."""
+class UsageStep:
+    """Is sent where the provider sends it, wherever it is in the script."""
 
     input: int = 10
     output: int = 5
@@ -59,19 +68,19 @@ class Usage:
 
 @dataclass(frozen=True)
 class Stop:
-    """`stop`, `length` and `toolUse` become the provider's word for it; anything else is sent as it is."""
+    """`stop`, `length` and `toolUse` are translated to the provider's names; any other reason is sent unchanged."""
 
     reason: str | None
 
 
 @dataclass(frozen=True)
-class ErrorEvent:
+class ErrorStep:
     type: str
     message: str
 
 
 @dataclass(frozen=True)
-class Event:
+class EventStep:
     payload: Any
 
 
@@ -92,7 +101,7 @@ class Reset:
 
 @dataclass(frozen=True)
 class Stall:
-    """Nothing more comes until the client goes away."""
+    """Sends nothing more, and waits until the client closes the connection."""
 
 
 @dataclass(frozen=True)
@@ -105,25 +114,25 @@ class Hold:
     until: asyncio.Event
 
 
-Content: TypeAlias = Say | Think | Redacted | Call | Together | Refuse
-Spoken: TypeAlias = Content | Stop | ErrorEvent | Event
+Content: TypeAlias = Say | Cite | Think | Redacted | Call | ParallelCalls | Refuse
+Spoken: TypeAlias = Content | Stop | ErrorStep | EventStep
 Effect: TypeAlias = Raw | Cut | Reset | Stall | Pause | Hold
-Step: TypeAlias = Spoken | Usage | Effect
+Step: TypeAlias = Spoken | UsageStep | Effect
 
 
 @dataclass(frozen=True)
-class Reply:
+class ModelReply:
     steps: tuple[Step, ...]
     wire: Wire
 
     @property
-    def usage(self) -> Usage:
-        return next((step for step in reversed(self.steps) if isinstance(step, Usage)), Usage())
+    def usage(self) -> UsageStep:
+        return next((step for step in reversed(self.steps) if isinstance(step, UsageStep)), UsageStep())
 
 
 @dataclass(frozen=True)
-class StatusReply:
-    """A response that is no stream. `body` None: an error in the API's own shape."""
+class ModelStatusReply:
+    """A response that is not a stream. `body` None: an error in the format of the API."""
 
     code: int
     type: str
@@ -133,12 +142,16 @@ class StatusReply:
     error_code: str | None = None
 
 
-def reply(*steps: Step, wire: Wire | None = None) -> Reply:
-    return Reply(steps, wire or Wire())
+def reply(*steps: Step, wire: Wire | None = None) -> ModelReply:
+    return ModelReply(steps, wire or Wire())
 
 
 def say(*fragments: str) -> Say:
     return Say(fragments)
+
+
+def cite(*fragments: str, passages: tuple[str, ...], citations_first: bool = False) -> Cite:
+    return Cite(fragments, passages, citations_first)
 
 
 def think(*fragments: str, signature: str | None = None) -> Think:
@@ -150,37 +163,37 @@ def redacted(data: str) -> Redacted:
 
 
 def call(name: str, arguments: Mapping[str, Any] | str, id: str = "call_1", fragments: int = 2) -> Call:  # noqa: A002 - the wire's word
-    """A call of a tool. Arguments as text are sent as they are: cut, empty or malformed ones."""
+    """A tool call. Arguments given as text are sent unchanged, so that they can be cut, empty or malformed."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
     size = max(1, -(-len(text) // fragments))
     return Call(name, id, tuple(text[at : at + size] for at in range(0, len(text), size)))
 
 
-def together(*calls: Call) -> Together:
-    """Calls whose fragments arrive in turns."""
-    return Together(calls)
+def parallel_calls(*calls: Call) -> ParallelCalls:
+    """Calls whose fragments are interleaved."""
+    return ParallelCalls(calls)
 
 
 def refuse(explanation: str) -> Refuse:
-    """The model declines. It ends the answer as the provider ends it; no `stop` follows."""
+    """The model refuses. The reply ends as the provider ends it; no `stop` follows."""
     return Refuse(explanation)
 
 
-def usage(input: int = 10, output: int = 5, **more: int) -> Usage:  # noqa: A002 - the wire's word
-    return Usage(input, output, **more)
+def usage(input: int = 10, output: int = 5, **more: int) -> UsageStep:  # noqa: A002 - the wire's word
+    return UsageStep(input, output, **more)
 
 
 def stop(reason: str | None = "stop") -> Stop:
     return Stop(reason)
 
 
-def error_event(type: str = "overloaded_error", message: str = "Overloaded") -> ErrorEvent:  # noqa: A002 - as above
-    return ErrorEvent(type, message)
+def error_event(type: str = "overloaded_error", message: str = "Overloaded") -> ErrorStep:  # noqa: A002 - as above
+    return ErrorStep(type, message)
 
 
-def event(payload: Any) -> Event:
+def event(payload: Any) -> EventStep:
     """One JSON payload of a single provider, framed like the others."""
-    return Event(payload)
+    return EventStep(payload)
 
 
 def raw(data: bytes) -> Raw:
@@ -224,13 +237,13 @@ def status(
     *,
     headers: Mapping[str, str] | None = None,
     body: bytes | None = None,
-) -> StatusReply:
-    return StatusReply(code, _TYPES.get(code, "api_error"), message, headers or {}, body)
+) -> ModelStatusReply:
+    return ModelStatusReply(code, _TYPES.get(code, "api_error"), message, headers or {}, body)
 
 
-def overflow() -> StatusReply:
-    """The request is larger than the model's window, in words that match both providers' own."""
-    return StatusReply(
+def overflow() -> ModelStatusReply:
+    """An error that the request exceeds the context window, with a message that both adapters recognise."""
+    return ModelStatusReply(
         400,
         "invalid_request_error",
         "prompt is too long: 210000 tokens > 200000 maximum. This model's maximum context length is 200000 tokens.",

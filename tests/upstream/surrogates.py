@@ -1,4 +1,4 @@
-"""Half characters: both APIs refuse a body with an unpaired surrogate as invalid JSON."""
+"""Unpaired surrogates: both APIs refuse a body with one as invalid JSON."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The guards of the test suite itself: nothing leaves the machine, nobody's settings come in."""
+"""The guards of the test suite: no connection to another machine, and no settings of the user."""
 
 import asyncio
 import os
@@ -37,14 +37,14 @@ def test_reserved_names_resolve_to_nothing():
         socket.getaddrinfo("nowhere.invalid", 80)
 
 
-def test_no_key_proxy_or_setting_of_ours_is_in_the_environment(leaking: Leaking):
-    assert leaking(os.environ) == []
+def test_no_key_proxy_or_setting_of_ours_is_in_the_environment(leaking_variables: Leaking):
+    assert leaking_variables(os.environ) == []
 
 
-def test_leaking_variables_are_recognised(leaking: Leaking):
+def test_leaking_variables_are_recognised(leaking_variables: Leaking):
     names = {"FOOTNOTE_HOME", "BRAVE_API_KEY", "OPENAI_BASE_URL", "http_proxy", "PATH", "HOME"}
 
-    assert leaking(dict.fromkeys(names, "x")) == [
+    assert leaking_variables(dict.fromkeys(names, "x")) == [
         "BRAVE_API_KEY",
         "FOOTNOTE_HOME",
         "OPENAI_BASE_URL",

@@ -1,4 +1,4 @@
-"""The validator of requests can fail: for each rule a request that breaks it, and good requests that break none."""
+"""The validator of requests: for each rule a request that breaks it, and valid requests."""
 
 from copy import deepcopy
 from typing import Any
@@ -18,6 +18,13 @@ OPENAI_HEADERS = {"authorization": f"Bearer {KEY}", "content-type": "application
 USE = {"type": "tool_use", "id": "toolu_1", "name": "search", "input": {"q": "x"}}
 RESULT = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "found"}
 SAYS = {"type": "text", "text": "Hi"}
+FOUND = {
+    "type": "search_result",
+    "source": "https://example.org",
+    "title": "Oxygen",
+    "content": [SAYS],
+    "citations": {"enabled": True},
+}
 TOOL = {"name": "search", "description": "d", "input_schema": {"type": "object", "properties": {}}}
 
 ANTHROPIC: dict[str, Any] = {
@@ -59,7 +66,7 @@ OPENAI: dict[str, Any] = {
 
 
 def with_change(body: Any, path: str, value: Any) -> Any:
-    """A copy of `body` with `value` at `path` (`messages.1.role`); a value of `...` takes the field away."""
+    """A copy of `body` with `value` at `path` (`messages.1.role`); the value `...` removes the field."""
     copy = deepcopy(body)
     *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
     place = copy
@@ -75,6 +82,12 @@ def with_change(body: Any, path: str, value: Any) -> Any:
 def test_a_good_request_has_no_problems():
     assert anthropic_rules.request_problems(ANTHROPIC_HEADERS, ANTHROPIC, KEY) == []
     assert openai_rules.request_problems(OPENAI_HEADERS, OPENAI, KEY) == []
+
+
+def test_search_results_in_the_result_of_a_tool_have_no_problems():
+    body = with_change(ANTHROPIC, "messages.2.content.0.content", [SAYS, FOUND, FOUND, SAYS])
+
+    assert anthropic_rules.request_problems(ANTHROPIC_HEADERS, body, KEY) == []
 
 
 def assistant_message(*blocks: Any) -> dict[str, Any]:
@@ -129,6 +142,17 @@ BAD_ANTHROPIC: dict[str, tuple[str, Any]] = {
         [Q, tool_message(USE | {"id": "a|b"}), assistant_message(RESULT | {"tool_use_id": "a|b"})],
     ),
     "an empty text in a result": ("messages.2.content.0.content", [{"type": "text", "text": ""}]),
+    "a search result in an error": ("messages.2.content.0", RESULT | {"is_error": True, "content": [FOUND]}),
+    "a search result without text": ("messages.2.content.0.content", [FOUND | {"content": []}]),
+    "a search result with an empty text": (
+        "messages.2.content.0.content",
+        [FOUND | {"content": [{"type": "text", "text": ""}]}],
+    ),
+    "a search result without a source": ("messages.2.content.0.content", [FOUND | {"source": None}]),
+    "citations for one of two search results": (
+        "messages.2.content.0.content",
+        [FOUND, FOUND | {"citations": {"enabled": False}}],
+    ),
     "input that is no object": ("messages.1.content.3.input", "x"),
     "thinking without a signature": ("messages.1.content.0.signature", ...),
     "thinking with an empty signature": ("messages.1.content.0.signature", ""),

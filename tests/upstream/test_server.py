@@ -12,8 +12,10 @@ from upstream import (
     Upstream,
     Wire,
     call,
+    cite,
     cut,
     hold,
+    parallel_calls,
     redacted,
     refuse,
     reply,
@@ -23,14 +25,13 @@ from upstream import (
     status,
     stop,
     think,
-    together,
     usage,
 )
 
 RICH = (
     think("Để", " xem", signature="c2ln"),
     say("Xin", " chào 🚀"),
-    together(call("search", {"q": "cổ"}, id="call_a"), call("list", "", id="call_b")),
+    parallel_calls(call("search", {"q": "cổ"}, id="call_a"), call("list", "", id="call_b")),
     usage(input=7, output=9, cache_read=2, reasoning=3),
     stop("toolUse"),
 )
@@ -52,6 +53,38 @@ async def test_the_official_anthropic_client_reads_the_stream(upstream: Upstream
         {"type": "tool_use", "id": "call_b", "name": "list", "input": {}},
     ]
     assert (whole.stop_reason, whole.usage.input_tokens, whole.usage.output_tokens) == ("tool_use", 7, 9)
+
+
+async def test_the_official_anthropic_client_reads_citations(upstream: Upstream):
+    upstream.script(reply(say("So "), cite("it", " is", passages=("1.2",)), say("."), stop()))
+    headers = {"x-api-key": upstream.key or ""}
+    found = {
+        "type": "search_result",
+        "source": "https://example.org",
+        "title": "Oxygen",
+        "content": [{"type": "text", "text": "[1.1] A."}, {"type": "text", "text": "[1.2] B."}],
+        "citations": {"enabled": True},
+    }
+    messages: Any = [
+        *QUESTION["messages"],
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "search", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": [found]}]},
+    ]
+    official = AsyncAnthropic(api_key=upstream.key, base_url=upstream.url, default_headers=headers, max_retries=0)
+    async with official, official.messages.stream(model="m", messages=messages, max_tokens=100) as stream:
+        whole = await stream.get_final_message()
+
+    assert [getattr(block, "text", "") for block in whole.content] == ["So ", "it is", "."]
+    [citation] = getattr(whole.content[1], "citations", None) or []
+    assert citation.model_dump() == {
+        "type": "search_result_location",
+        "source": "https://example.org",
+        "title": "Oxygen",
+        "cited_text": "[1.2] B.",
+        "search_result_index": 0,
+        "start_block_index": 1,
+        "end_block_index": 2,
+    }
 
 
 async def test_the_official_openai_client_reads_the_stream(upstream: Upstream):
@@ -90,10 +123,10 @@ async def test_a_request_that_the_real_api_would_refuse_is_refused_and_noted(
     upstream.script(reply(say("never"), stop()))
 
     async with post_question(client, speling=1) as response:
-        said = await response.json()
+        body = await response.json()
 
     assert response.status == 400
-    assert said["error"]["message"] == "speling: Extra inputs are not permitted"
+    assert body["error"]["message"] == "speling: Extra inputs are not permitted"
     assert upstream.problems == ["speling: Extra inputs are not permitted"]
     upstream.problems.clear()
 

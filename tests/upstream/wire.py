@@ -1,4 +1,4 @@
-"""How server-sent events look on the wire: the regular form, and the oddities of real servers."""
+"""The encoding of server-sent events: the regular form, and the oddities of real servers."""
 
 import json
 import random
@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Wire:
-    """The regular form is the default; each field is an oddity that some server in use has."""
+    """The default is the regular form; each field is an oddity of some server in use."""
 
     piece: int | Literal["event", "random"] = "event"
-    """Bytes of a TCP write: one event each, this many bytes, or a random number of them."""
+    """Bytes of each TCP write: one event, this number, or a random number."""
     crlf: bool = False
     space: bool = True
     comments: bool = False
@@ -38,14 +38,14 @@ class Wire:
         return ("\r\n" if self.crlf else "\n").join(lines).encode()
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
-        """`data` in the pieces in which it is written."""
+        """Splits `data` into the pieces that are written."""
         if self.piece == "event":
             yield data
             return
-        chance = random.Random(len(data))  # the same cuts in every run
+        rng = random.Random(len(data))  # the same cuts in every run
         at = 0
         while at < len(data):
-            size = chance.randint(1, 40) if self.piece == "random" else self.piece
+            size = rng.randint(1, 40) if self.piece == "random" else self.piece
             yield data[at : at + size]
             at += size
 

@@ -1,4 +1,4 @@
-"""The bad part of the small web: one path for every kind of trouble."""
+"""The hostile pages of the small web: one path for every kind of trouble."""
 
 import gzip
 import unicodedata
@@ -8,7 +8,17 @@ from functools import cache
 from urllib.parse import parse_qs, urlsplit
 
 from web.pdf import pdf
-from web.replies import HTML, Answer, Reply, Request, dripping_reply, hanging_body, hanging_reply, page, redirect
+from web.replies import (
+    HTML,
+    Answer,
+    PageReply,
+    PageRequest,
+    dripping_reply,
+    hanging_body,
+    hanging_reply,
+    page,
+    redirect,
+)
 
 MEGABYTE = 1_000_000
 VIETNAMESE = "Thủ đô của Việt Nam là Hà Nội, nằm bên bờ sông Hồng."
@@ -25,52 +35,54 @@ def pages() -> dict[str, Answer]:
         "/hung": hanging_reply(),
         "/hung-body": hanging_body(),
         "/drip": dripping_reply(),
-        "/500": Reply(500, body=b"<p>Something broke.</p>"),
-        "/503": Reply(503, body=b"<p>Come back later.</p>"),
-        "/404": Reply(404, body=b"<p>Gone fishing.</p>"),
+        "/500": PageReply(500, body=b"<p>Something broke.</p>"),
+        "/503": PageReply(503, body=b"<p>Come back later.</p>"),
+        "/404": PageReply(404, body=b"<p>Gone fishing.</p>"),
         "/loop": redirect("/loop/around"),
         "/loop/around": redirect("/loop"),
         "/self": redirect("/self"),
         **{f"/chain/{left}": redirect(f"/chain/{left - 1}" if left > 1 else "/en/Oxygen") for left in range(1, 10)},
         "/go": lambda request: redirect(parse_qs(urlsplit(request.path).query)["to"][0]),
-        "/bomb": Reply(headers={"Content-Type": HTML, "Content-Encoding": "gzip"}, body=bomb()),
-        "/broken-gzip": Reply(
+        "/bomb": PageReply(headers={"Content-Type": HTML, "Content-Encoding": "gzip"}, body=bomb()),
+        "/broken-gzip": PageReply(
             headers={"Content-Type": HTML, "Content-Encoding": "gzip"}, body=b"\x1f\x8b" + b"no" * 99
         ),
-        "/brotli": Reply(headers={"Content-Type": HTML, "Content-Encoding": "br"}, body=b"\x8b\x03\x80"),
+        "/brotli": PageReply(headers={"Content-Type": HTML, "Content-Encoding": "br"}, body=b"\x8b\x03\x80"),
         "/gzip": compressed("gzip", gzip.compress),
         "/deflate": compressed("deflate", zlib.compress),
         "/raw-deflate": compressed("deflate", lambda data: zlib.compress(data, wbits=-15)),
-        "/fifty-megabytes": Reply(stream=fifty_megabytes),
-        "/cut-off": Reply(body=b"<p>Not all of it", length=10_000),
-        "/empty": Reply(),
-        "/no-text": Reply(body=b"<!doctype html><title>Nothing</title><body><img src=x.png></body>"),
-        "/picture.png": Reply(headers={"Content-Type": "image/png"}, body=b"\x89PNG\r\n\x1a\n" + bytes(100)),
-        "/archive": Reply(headers={"Content-Type": "application/octet-stream"}, body=b"PK\x03\x04" + bytes(100)),
-        "/paper.pdf": Reply(headers={"Content-Type": "application/pdf"}, body=pdf(*PAPER)),
-        "/download?paper": Reply(headers={"Content-Type": "application/octet-stream"}, body=pdf(*PAPER)),
-        "/javascript": Reply(body=JAVASCRIPT),
-        "/cookies": Reply(body=COOKIES),
-        "/injection": Reply(body=INJECTION),
+        "/fifty-megabytes": PageReply(stream=fifty_megabytes),
+        "/cut-off": PageReply(body=b"<p>Not all of it", length=10_000),
+        "/empty": PageReply(),
+        "/no-text": PageReply(body=b"<!doctype html><title>Nothing</title><body><img src=x.png></body>"),
+        "/picture.png": PageReply(headers={"Content-Type": "image/png"}, body=b"\x89PNG\r\n\x1a\n" + bytes(100)),
+        "/archive": PageReply(headers={"Content-Type": "application/octet-stream"}, body=b"PK\x03\x04" + bytes(100)),
+        "/paper.pdf": PageReply(headers={"Content-Type": "application/pdf"}, body=pdf(*PAPER)),
+        "/download?paper": PageReply(headers={"Content-Type": "application/octet-stream"}, body=pdf(*PAPER)),
+        "/javascript": PageReply(body=JAVASCRIPT),
+        "/cookies": PageReply(body=COOKIES),
+        "/injection": PageReply(body=INJECTION),
         "/private/forbidden": page("robots.txt asks programs to stay away from here."),
         "/etag": etag,
         "/no-store": page("Never to be kept.", Cache_Control="no-store"),
-        "/plain": Reply(headers={"Content-Type": "text/plain; charset=utf-8"}, body=VIETNAMESE.encode()),
-        "/data.json": Reply(headers={"Content-Type": "application/json"}, body=b'{"capital": "Hanoi", "river": "Red"}'),
-        "/data.csv": Reply(headers={"Content-Type": "text/csv"}, body=b"city,river\nHanoi,Red\nParis,Seine\n"),
+        "/plain": PageReply(headers={"Content-Type": "text/plain; charset=utf-8"}, body=VIETNAMESE.encode()),
+        "/data.json": PageReply(
+            headers={"Content-Type": "application/json"}, body=b'{"capital": "Hanoi", "river": "Red"}'
+        ),
+        "/data.csv": PageReply(headers={"Content-Type": "text/csv"}, body=b"city,river\nHanoi,Red\nParis,Seine\n"),
         **charsets(),
     }
 
 
 def charsets() -> dict[str, Answer]:
-    """`/charset/…`: texts whose encoding is told wrongly, in the wrong place, or not at all."""
+    """`/charset/…`: texts whose encoding is declared wrongly, in the wrong place, or not at all."""
 
-    def html(text: str, encoding: str, declared: str | None, meta: str = "") -> Reply:
+    def html(text: str, encoding: str, declared: str | None, meta: str = "") -> PageReply:
         kind = "text/html" if declared is None else f"text/html; charset={declared}"
         document = (
             f"<!doctype html><html><head>{meta}<title>Charset</title></head><body><p>{text * 5}</p></body></html>"
         )
-        return Reply(headers={"Content-Type": kind}, body=document.encode(encoding))
+        return PageReply(headers={"Content-Type": kind}, body=document.encode(encoding))
 
     return {
         "/charset/gbk-as-utf-8": html(CHINESE, "gbk", "utf-8"),
@@ -87,7 +99,7 @@ def charsets() -> dict[str, Answer]:
 
 
 def windows_1258(text: str) -> str:
-    """That encoding writes tones as characters of their own, after the letter with its other marks."""
+    """The text with its tones as combining characters after the letter, as this encoding needs them."""
     tones = "\u0300\u0301\u0303\u0309\u0323"
     return "".join(
         unicodedata.normalize("NFC", "".join(mark for mark in marks if mark not in tones))
@@ -96,9 +108,9 @@ def windows_1258(text: str) -> str:
     )
 
 
-def compressed(encoding: str, compress) -> Reply:
+def compressed(encoding: str, compress) -> PageReply:
     body = compress(b"<p>" + b"Compressed, and as it should be. " * 40 + b"</p>")
-    return Reply(headers={"Content-Type": HTML, "Content-Encoding": encoding}, body=body)
+    return PageReply(headers={"Content-Type": HTML, "Content-Encoding": encoding}, body=body)
 
 
 def bomb() -> bytes:
@@ -113,12 +125,12 @@ async def fifty_megabytes() -> AsyncGenerator[bytes | None, None]:
         yield piece
 
 
-def etag(request: Request) -> Reply:
-    """Fresh for a minute, and then still the same."""
+def etag(request: PageRequest) -> PageReply:
+    """A page that is fresh for a minute, and not modified afterwards."""
     headers = {"Content-Type": HTML, "ETag": '"one"', "Cache-Control": "max-age=60"}
     if request.headers.get("if-none-match") == '"one"':
-        return Reply(304, headers)
-    return Reply(headers=headers, body=b"<p>It stays as it is.</p>")
+        return PageReply(304, headers)
+    return PageReply(headers=headers, body=b"<p>It stays as it is.</p>")
 
 
 JAVASCRIPT = b"""<!doctype html><html><head><title>App</title><script src="/static/app.js"></script></head>

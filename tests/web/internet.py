@@ -1,7 +1,7 @@
-"""Names and public addresses that lead to servers on loopback, as a router would lead there.
+"""Host names and public addresses that lead to servers on loopback.
 
-Only the last step, the connection itself, is bent: the program looks the name up, judges the address and makes a socket
-for it as it would anywhere.
+Only the connection itself is redirected: the product resolves the name, checks the address and creates a socket for it
+as on the real internet.
 """
 
 import socket
@@ -13,15 +13,15 @@ import pytest
 from web.server import Trap, Web
 
 SITE = "93.184.215.14"
-"""A public address like any other."""
+"""An arbitrary public address."""
 
 
 class Internet:
-    """`lead` puts a server behind an address; `name` says what a name resolves to."""
+    """`serve_at` puts a server at an address; `add_name` says what a name resolves to."""
 
     def __init__(self) -> None:
         self.resolved: list[str] = []
-        """The names that were looked up, in order."""
+        """The names that were resolved, in order."""
         self.connected: list[tuple[str, int]] = []
         """The public addresses and ports that were connected to, in order."""
         self._servers: dict[str, Web | Trap] = {}
@@ -31,7 +31,7 @@ class Internet:
         self._servers[address] = server
 
     def add_name(self, name: str, *answers: Sequence[str]) -> None:
-        """`answers` are given one after the other, the last one for ever."""
+        """`answers` are returned one after the other, the last one repeatedly."""
         self._answers[name] = list(answers)
 
     async def resolve_host(self, host: str) -> Sequence[str]:
@@ -42,10 +42,10 @@ class Internet:
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
     def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """From now on connections to addresses that were given a server go there."""
+        """Redirects connections to the addresses of added servers from now on."""
         connect = socket.socket.connect
 
-        def bent(sock: socket.socket, address: Any) -> None:
+        def redirected_connect(sock: socket.socket, address: Any) -> None:
             server = self._servers.get(address[0]) if isinstance(address, tuple) else None
             if server is None:
                 connect(sock, address)
@@ -53,4 +53,4 @@ class Internet:
                 self.connected.append(address[:2])
                 connect(sock, (server.address, server.port))
 
-        monkeypatch.setattr(socket.socket, "connect", bent)
+        monkeypatch.setattr(socket.socket, "connect", redirected_connect)

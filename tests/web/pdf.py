@@ -1,4 +1,4 @@
-"""A small PDF, by hand: a page for each line."""
+"""A minimal PDF with one page for each line."""
 
 
 def pdf(*lines: str) -> bytes:

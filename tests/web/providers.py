@@ -1,12 +1,13 @@
-"""Search providers on loopback: each answers in the real one's format, and refuses what the real one would refuse.
+"""Search providers on loopback: each responds in the format of the real one, and refuses what the real one would
+refuse.
 
     async with SearchServer("brave") as brave:
         brave.url                                    # goes into providers.brave.baseUrl
-        brave.script(recorded("brave_error_429.json", 429), hang(), found(HITS))
-        brave.requests                               # what it was asked, in order
+        brave.script(recorded_reply("brave_error_429.json", 429), hanging_reply(), results_reply("brave", HITS))
+        brave.requests                               # the requests received, in order
 
-Without a script it finds `hits`, a list or a function of the query. A request that the real API would not accept is
-answered with 400, and fails whoever leaves the `async with` without an error of their own.
+Without a script it returns `hits`, a list or a function of the query. A request that the real API would refuse gets a
+400, and fails the `async with` unless another exception leaves it.
 """
 
 import asyncio
@@ -31,7 +32,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "search"
 
 @dataclass(frozen=True)
 class Hit:
-    """A page that a provider finds. `date`: YYYY-MM-DD."""
+    """A result of a provider. `date`: YYYY-MM-DD."""
 
     title: str
     url: str
@@ -47,8 +48,8 @@ HITS = (
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One request as it came. `options`: what it asks for, from the query, the form or the JSON."""
+class ProviderRequest:
+    """A request as it was received. `options`: the fields of the query, the form or the JSON."""
 
     method: str
     path: str
@@ -57,8 +58,9 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Reply:
-    """`until`: sent when that is set. `length`: announced, and not kept; `stays_open`: without breaking off."""
+class SearchReply:
+    """`until`: the event to wait for. `length`: a wrong Content-Length; `stays_open`: without closing the
+    connection."""
 
     status: int = 200
     body: bytes = b""
@@ -68,31 +70,31 @@ class Reply:
     stays_open: bool = False
 
 
-def recorded_reply(name: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Reply:
+def recorded_reply(name: str, status: int = 200, headers: Mapping[str, str] | None = None) -> SearchReply:
     """A response as it was recorded."""
-    return Reply(status, (FIXTURES / name).read_bytes(), headers or {})
+    return SearchReply(status, (FIXTURES / name).read_bytes(), headers or {})
 
 
-def hanging_reply() -> Reply:
-    """Takes the request and never answers."""
-    return Reply(until=asyncio.Event())
+def hanging_reply() -> SearchReply:
+    """Receives the request and never responds."""
+    return SearchReply(until=asyncio.Event())
 
 
-def truncated_reply() -> Reply:
-    """Breaks off in the middle of the body."""
-    return Reply(body=b'{"results": [', length=1000)
+def truncated_reply() -> SearchReply:
+    """Ends in the middle of the body."""
+    return SearchReply(body=b'{"results": [', length=1000)
 
 
-def results_reply(provider: Name, hits: Sequence[Hit], until: asyncio.Event | None = None) -> Reply:
+def results_reply(provider: Name, hits: Sequence[Hit], until: asyncio.Event | None = None) -> SearchReply:
     """These hits, in the format of the provider."""
-    return Reply(body=_FORMATS[provider](hits), until=until)
+    return SearchReply(body=_FORMATS[provider](hits), until=until)
 
 
-Answer: TypeAlias = Reply | Callable[[Asked], Reply]
+Answer: TypeAlias = SearchReply | Callable[[ProviderRequest], SearchReply]
 
 
 class SearchServer:
-    """One provider. `key`: what it wants to be shown, if the real one wants a key."""
+    """One provider. `key`: the key that requests must have, if the real provider needs one."""
 
     def __init__(
         self,
@@ -104,7 +106,7 @@ class SearchServer:
     ) -> None:
         self.provider: Name = provider
         self.key = key
-        self.requests: list[Asked] = []
+        self.requests: list[ProviderRequest] = []
         self.problems: list[str] = []
         self.open = 0
         self._hits = hits
@@ -119,16 +121,16 @@ class SearchServer:
         return f"http://127.0.0.1:{self._port}{self._prefix}"
 
     def script(self, *answers: Answer) -> None:
-        """One answer for each request to come; after that it is as without a script."""
+        """One answer for each of the next requests; after that the provider answers as without a script."""
         self._script += answers
 
     async def wait_received(self, count: int) -> None:
-        """Returns when there were that many requests."""
+        """Waits until so many requests were received."""
         async with self._changed:
             await self._changed.wait_for(lambda: len(self.requests) >= count)
 
     async def wait_closed(self) -> None:
-        """Returns when no connection is open."""
+        """Waits until no connection is open."""
         async with self._changed:
             await self._changed.wait_for(lambda: self.open == 0)
 
@@ -154,7 +156,7 @@ class SearchServer:
         await self._count(1)
         try:
             with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-                while (asked := await _read(reader)) and await self._answer(asked, reader, writer):
+                while (request := await _read(reader)) and await self._answer(request, reader, writer):
                     pass
         finally:
             writer.close()
@@ -166,9 +168,11 @@ class SearchServer:
             self.open += change
             self._changed.notify_all()
 
-    async def _answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Whether the connection goes on."""
-        reply = self._reply(asked)
+    async def _answer(
+        self, request: ProviderRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
+        """Answers a request, and returns whether the connection stays open."""
+        reply = self._reply(request)
         async with self._changed:
             self._changed.notify_all()
         if reply.until is not None and not await _wait_or_disconnect(reply.until, reader):
@@ -182,22 +186,22 @@ class SearchServer:
             await reader.read()
         return reply.length is None
 
-    def _reply(self, asked: Asked) -> Reply:
-        self.requests.append(asked)
-        problems = _request_problems(self.provider, self._prefix, asked)
+    def _reply(self, request: ProviderRequest) -> SearchReply:
+        self.requests.append(request)
+        problems = _request_problems(self.provider, self._prefix, request)
         self.problems += problems
         if problems:
-            return Reply(400, json.dumps({"message": "; ".join(problems)}).encode())
-        if self.provider in WITH_KEY and _key_of(self.provider, asked) != self.key:
+            return SearchReply(400, json.dumps({"message": "; ".join(problems)}).encode())
+        if self.provider in WITH_KEY and _key_of(self.provider, request) != self.key:
             return recorded_reply(*_BAD_KEY[self.provider])
         if self._script:
             answer = self._script.pop(0)
-            return answer(asked) if callable(answer) else answer
-        query = asked.options["query" if self.provider == "tavily" else "q"]
+            return answer(request) if callable(answer) else answer
+        query = request.options["query" if self.provider == "tavily" else "q"]
         return results_reply(self.provider, self._hits(query) if callable(self._hits) else self._hits)
 
 
-async def _read(reader: asyncio.StreamReader) -> Asked | None:
+async def _read(reader: asyncio.StreamReader) -> ProviderRequest | None:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     first, *lines = head.strip().split("\r\n")
     method, target, _ = first.split(" ")
@@ -205,13 +209,13 @@ async def _read(reader: asyncio.StreamReader) -> Asked | None:
     body = (await reader.readexactly(int(headers.get("content-length", "0")))).decode()
     parts = urlsplit(target)
     if headers.get("content-type") == "application/json":
-        return Asked(method, parts.path, headers, json.loads(body))
+        return ProviderRequest(method, parts.path, headers, json.loads(body))
     pairs = parse_qs(body or parts.query, keep_blank_values=True, strict_parsing=True)
-    return Asked(method, parts.path, headers, {name: ",".join(values) for name, values in pairs.items()})
+    return ProviderRequest(method, parts.path, headers, {name: ",".join(values) for name, values in pairs.items()})
 
 
 async def _wait_or_disconnect(event: asyncio.Event, reader: asyncio.StreamReader) -> bool:
-    """Waits for the event, or for the client to go away."""
+    """Waits for the event, or until the client closes the connection."""
     waiting = {asyncio.ensure_future(event.wait()), asyncio.ensure_future(reader.read(1))}
     try:
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
@@ -225,7 +229,7 @@ def _phrase(status: int) -> str:
     return HTTPStatus(status).phrase if status in set(HTTPStatus) else "Plan Limit"
 
 
-# What the real ones accept.
+# What the real providers accept.
 
 _BAD_KEY = {
     "brave": ("brave_error_422_bad_key.json", 422),
@@ -309,33 +313,33 @@ _OPTIONS: dict[Name, dict[str, str]] = {
 }
 
 
-def _request_problems(provider: Name, prefix: str, asked: Asked) -> list[str]:
+def _request_problems(provider: Name, prefix: str, request: ProviderRequest) -> list[str]:
     method, path = _PATHS[provider]
     known = _OPTIONS[provider]
     problems = [
-        *([] if (asked.method, asked.path) == (method, prefix + path) else [f"{asked.method} {asked.path}"]),
-        *(f"{name} is not known" for name in asked.options.keys() - known.keys()),
+        *([] if (request.method, request.path) == (method, prefix + path) else [f"{request.method} {request.path}"]),
+        *(f"{name} is not known" for name in request.options.keys() - known.keys()),
         *(
             f"{name} cannot be {value!r}"
-            for name, value in asked.options.items()
+            for name, value in request.options.items()
             if name in known and not re.fullmatch(known[name], str(value), re.DOTALL)
         ),
     ]
-    if not asked.options.keys() & {"q", "query"}:
+    if not request.options.keys() & {"q", "query"}:
         problems.append("there is no query")
-    if "time_range" in asked.options and "start_date" in asked.options:
+    if "time_range" in request.options and "start_date" in request.options:
         problems.append("time_range and start_date exclude each other")
-    if provider not in WITH_KEY and any("key" in name or "Bearer" in value for name, value in asked.headers.items()):
+    if provider not in WITH_KEY and any("key" in name or "Bearer" in value for name, value in request.headers.items()):
         problems.append("a key that nobody asked for")
     return problems
 
 
-def _key_of(provider: Name, asked: Asked) -> str | None:
+def _key_of(provider: Name, request: ProviderRequest) -> str | None:
     name = {"brave": "x-subscription-token", "serper": "x-api-key", "tavily": "authorization"}[provider]
-    return asked.headers.get(name, "").removeprefix("Bearer ")
+    return request.headers.get(name, "").removeprefix("Bearer ")
 
 
-# What the real ones send.
+# What the real providers send.
 
 
 def _page(hits: Sequence[Hit]) -> bytes:

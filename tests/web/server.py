@@ -9,17 +9,17 @@ from typing import Self
 from urllib.parse import unquote
 
 from web import hostile, site
-from web.replies import Answer, Reply, Request
+from web.replies import Answer, PageReply, PageRequest
 
 TIMEOUT_SECONDS = 60.0
-"""What a test waits for has happened by then, or never will."""
+"""Timeout of everything that a test waits for."""
 
 _TLS = b"\x16"
-"""What a client begins with who wants to speak TLS."""
+"""The first byte of a TLS handshake."""
 
 
 class _Server:
-    """Listens on loopback, numbers its connections, and knows which of them are open."""
+    """Listens on loopback, numbers its connections, and tracks which of them are open."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -47,15 +47,15 @@ class _Server:
 
     @property
     def host(self) -> str:
-        """`host:port`, as it stands in a URL and as an operator opens it."""
+        """`host:port`, as in a URL and in the setting that allows private hosts."""
         return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
 
     def url(self, path: str, *, name: str | None = None, scheme: str = "http") -> str:
-        """`name`: another name for this server, which somebody has to look up."""
+        """`name`: another host name of this server, which the client has to resolve."""
         return f"{scheme}://{self.host if name is None else f'{name}:{self.port}'}{path}"
 
     async def wait_closed(self, *, but: int = 0) -> None:
-        """Returns when no more than `but` connections are open, which a client may keep for later."""
+        """Waits until at most `but` connections are open, which a client may keep for reuse."""
         async with asyncio.timeout(TIMEOUT_SECONDS), self._changed:
             await self._changed.wait_for(lambda: self.open <= but)
 
@@ -82,7 +82,7 @@ class _Server:
 
 
 class Trap(_Server):
-    """A server on loopback that nobody may ever connect to: `connections` stays 0, or something is very wrong."""
+    """A server on loopback that must never be connected to: `connections` stays 0."""
 
     def __init__(self, address: str = "127.0.0.1") -> None:
         super().__init__(address)
@@ -97,17 +97,17 @@ class Web(_Server):
 
     def __init__(self, pages: Mapping[str, Answer] | None = None, *, address: str = "127.0.0.1") -> None:
         super().__init__(address)
-        self.requests: list[Request] = []
+        self.requests: list[PageRequest] = []
         self.sent: dict[str, int] = {}
-        """How many bytes of each path's body went out."""
+        """The number of bytes of each path's body that were sent."""
         self.max_concurrent = 0
-        """The most requests that were under way at the same time."""
+        """The highest number of concurrent requests."""
         self._in_flight = 0
         self._arrived = asyncio.Condition()
         self._pages: dict[str, Answer] = dict({**site.pages(), **hostile.pages()} if pages is None else pages)
 
     def put(self, path: str, answer: Answer) -> str:
-        """Puts something at `path`; returns its URL."""
+        """Adds a page at `path`, and returns its URL."""
         self._pages[path] = answer
         return self.url(path)
 
@@ -115,16 +115,16 @@ class Web(_Server):
     def paths(self) -> list[str]:
         return list(self._pages)
 
-    def requests_for(self, path: str) -> list[Request]:
+    def requests_for(self, path: str) -> list[PageRequest]:
         return [request for request in self.requests if request.path == path]
 
     async def wait_requested(self, path: str, times: int = 1) -> None:
-        """Returns when `path` was asked for that often."""
+        """Waits until `path` was requested that often."""
         async with asyncio.timeout(TIMEOUT_SECONDS), self._arrived:
             await self._arrived.wait_for(lambda: len(self.requests_for(path)) >= times)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, connection: int) -> None:
-        """A client that speaks TLS is answered all the same, and finds that nobody understood it."""
+        """A TLS handshake is answered with plain HTTP, so that the client fails."""
         while (request := await _read_request(reader, connection)) is not None:
             self.requests.append(request)
             self._in_flight += 1
@@ -138,8 +138,8 @@ class Web(_Server):
             if ended:
                 return
 
-    async def _answer(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Whether the connection has come to its end."""
+    async def _answer(self, request: PageRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answers a request, and returns whether the connection has ended."""
         reply = self._reply(request)
         streamed = reply.stream is not None
         length = {} if streamed else {"Content-Length": str(len(reply.body) if reply.length is None else reply.length)}
@@ -158,12 +158,12 @@ class Web(_Server):
                 await self._send(request.path, piece, writer)
         return True
 
-    def _reply(self, request: Request) -> Reply:
+    def _reply(self, request: PageRequest) -> PageReply:
         path = unquote(request.path)
         answer = self._pages.get(path) or self._pages.get(path.partition("?")[0])
         if answer is None:
-            return Reply(404, body=b"<p>There is no such page.</p>")
-        return answer if isinstance(answer, Reply) else answer(request)
+            return PageReply(404, body=b"<p>There is no such page.</p>")
+        return answer if isinstance(answer, PageReply) else answer(request)
 
     async def _send(self, path: str, data: bytes, writer: asyncio.StreamWriter) -> None:
         writer.write(data)
@@ -171,18 +171,18 @@ class Web(_Server):
         self.sent[path] = self.sent.get(path, 0) + len(data)
 
 
-async def _read_request(reader: asyncio.StreamReader, connection: int) -> Request | None:
+async def _read_request(reader: asyncio.StreamReader, connection: int) -> PageRequest | None:
     """The next request of a connection; None at its end."""
     head = await reader.read(1)
     if not head:
         return None
     if head == _TLS:
-        return Request("", "/", {}, connection)
+        return PageRequest("", "/", {}, connection)
     head += await reader.readuntil(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     method, path, _ = first.split(" ", 2)
     pairs = (line.partition(":") for line in lines if line)
-    return Request(method, path, {name.lower(): value.strip() for name, _, value in pairs}, connection)
+    return PageRequest(method, path, {name.lower(): value.strip() for name, _, value in pairs}, connection)
 
 
 def _response_head(status: int, headers: Mapping[str, str]) -> bytes:

@@ -1,4 +1,4 @@
-"""The good part of the small web: one page per article of XQuAD, with the usual furniture around it."""
+"""The good pages of the small web: one for each article of XQuAD, with menus and advertisements around it."""
 
 import json
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from web.replies import HTML, Reply
+from web.replies import HTML, PageReply
 
 LANGUAGES = ("en", "vi", "zh")
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "xquad"
@@ -15,7 +15,7 @@ ROBOTS = "User-agent: *\nDisallow: /private/\n"
 
 @dataclass(frozen=True)
 class Question:
-    """`answers` all stand in the article at `path`."""
+    """`answers` are all contained in the article at `path`."""
 
     text: str
     answers: tuple[str, ...]
@@ -40,7 +40,7 @@ class Article:
 
 @dataclass(frozen=True)
 class _Words:
-    """What stands around an article, in its language."""
+    """The texts around an article, in its language."""
 
     site: str
     menu: tuple[str, ...]
@@ -85,23 +85,23 @@ def articles(language: str) -> tuple[Article, ...]:
 
 
 @cache
-def pages() -> dict[str, Reply]:
+def pages() -> dict[str, PageReply]:
     """Every article, an index for each language, and robots.txt."""
     every = {article.path: _page(article) for language in LANGUAGES for article in articles(language)}
     indexes = {f"/{language}/": _index(language) for language in LANGUAGES}
-    return {**every, **indexes, "/robots.txt": Reply(headers={"Content-Type": "text/plain"}, body=ROBOTS.encode())}
+    return {**every, **indexes, "/robots.txt": PageReply(headers={"Content-Type": "text/plain"}, body=ROBOTS.encode())}
 
 
 def _article(language: str, name: str, paragraphs: list[dict]) -> Article:
     questions = tuple(
-        Question(asked["question"], tuple(answer["text"] for answer in asked["answers"]), f"/{language}/{name}")
+        Question(entry["question"], tuple(answer["text"] for answer in entry["answers"]), f"/{language}/{name}")
         for paragraph in paragraphs
-        for asked in paragraph["qas"]
+        for entry in paragraph["qas"]
     )
     return Article(language, name, tuple(paragraph["context"] for paragraph in paragraphs), questions)
 
 
-def _page(article: Article) -> Reply:
+def _page(article: Article) -> PageReply:
     words = _WORDS[article.language]
     sections = "\n".join(
         f"<h2>{heading}</h2>\n<p>{escape(paragraph)}</p>"
@@ -125,7 +125,7 @@ def _page(article: Article) -> Reply:
     )
 
 
-def _index(language: str) -> Reply:
+def _index(language: str) -> PageReply:
     words = _WORDS[language]
     links = "".join(f'<li><a href="{escape(one.path)}">{escape(one.title)}</a></li>' for one in articles(language))
     return _html(language, f"<title>{words.site}</title>", f"{_menu(language)}<h1>{words.site}</h1><ul>{links}</ul>")
@@ -136,10 +136,10 @@ def _menu(language: str) -> str:
     return f"<nav><ul>{items}</ul></nav>"
 
 
-def _html(language: str, head: str, body: str) -> Reply:
+def _html(language: str, head: str, body: str) -> PageReply:
     script = "<script>window.dataLayer = window.dataLayer || []; console.log('not for readers');</script>"
     text = f"""<!doctype html>
 <html lang="{language}"><head><meta charset="utf-8">{head}</head>
 <body>{body}
 <footer>{_WORDS[language].footer}</footer>{script}</body></html>"""
-    return Reply(headers={"Content-Type": HTML}, body=text.encode())
+    return PageReply(headers={"Content-Type": HTML}, body=text.encode())

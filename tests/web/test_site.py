@@ -1,4 +1,4 @@
-"""The small web is what it says it is."""
+"""The small web contains what it promises."""
 
 import asyncio
 from html import unescape

@@ -82,6 +82,6 @@ def test_taking_marks_away_twice_is_taking_them_away_once(text: str):
 
 @given(st.text(alphabet="“”():': ab", max_size=30))
 def test_what_is_quoted_of_the_other_side_can_be_left_out(words: str):
-    said = f"it wants fewer requests (status 429: {quote_external(words)}: {quote_external(words)}): wait a little"
-    assert strip_quotes(said) == "it wants fewer requests (status 429): wait a little"
+    reason = f"it wants fewer requests (status 429: {quote_external(words)}: {quote_external(words)}): wait a little"
+    assert strip_quotes(reason) == "it wants fewer requests (status 429): wait a little"
     assert strip_quotes(f"none answered ({quote_external(words)}): look") == "none answered: look"

@@ -1,4 +1,4 @@
-"""Bodies as they come in, cut anywhere by the network."""
+"""Response bodies in any pieces."""
 
 import gzip
 import zlib
@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footnote.web_search.crawl.body import Body
-from footnote.web_search.crawl.fetch import PageFailed
+from footnote.web_search.crawl.fetch import Body, PageFailed
 
 COMPRESSED = {
     "identity": lambda data: data,

@@ -1,39 +1,26 @@
-"""Pages that were read before: not asked for while they are fresh, and only asked whether they changed after that."""
+"""The page cache: fresh pages are not requested, stale ones are revalidated."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
 from footnote.net.client import Net
-from footnote.protocol.pages import CachedPage
-from footnote.web_search.clock import Clock
+from footnote.protocol.sources import CachedPage
+from footnote.web_search.cache import Clock
 from footnote.web_search.crawl.crawler import CrawledPage, Crawler
 from footnote.web_search.crawl.download import CrawlLimits, cache_ttl
-from web import Reply, Web, redirect
-from web_search.plain_text import FakeExtractor, FakePageStore
+from web import PageReply, Web, redirect
+from web_search.fakes import FakeExtractor, FakePageStore
 
 
 class FrozenTime:
-    """A clock that stands still until it is told to go on."""
+    """A clock that advances only by assignment."""
 
     def __init__(self) -> None:
         self.now = 1_700_000_000.0
 
     def clock(self) -> Clock:
         return Clock(wall=lambda: self.now)
-
-
-@pytest.fixture
-async def net() -> AsyncIterator[Net]:
-    async with Net() as net:
-        yield net
-
-
-@pytest.fixture
-async def web() -> AsyncIterator[Web]:
-    async with Web() as web:
-        yield web
 
 
 @pytest.fixture
@@ -61,10 +48,10 @@ async def test_a_fresh_page_is_not_asked_for_again(net: Net, web: Web, time: Fro
 
 
 async def test_without_a_cache_a_page_is_neither_kept_nor_taken_from_it(net: Net, web: Web):
-    kept = FakePageStore()
-    crawler = Crawler(net, FakeExtractor(), kept)
+    store = FakePageStore()
+    crawler = Crawler(net, FakeExtractor(), store)
     await read(crawler, web, "/etag", no_cache=True)
-    assert kept.pages == {}
+    assert store.pages == {}
     await read(crawler, web, "/etag")
     again = await read(crawler, web, "/etag", no_cache=True)
     assert (again.report.status, again.report.cache, again.report.http_status) == ("read", None, 200)
@@ -72,8 +59,8 @@ async def test_without_a_cache_a_page_is_neither_kept_nor_taken_from_it(net: Net
 
 
 async def test_a_stale_page_is_asked_whether_it_changed(net: Net, web: Web, time: FrozenTime):
-    kept = FakePageStore()
-    crawler = Crawler(net, FakeExtractor(), kept, clock=time.clock())
+    store = FakePageStore()
+    crawler = Crawler(net, FakeExtractor(), store, clock=time.clock())
     first = await read(crawler, web, "/etag")
     time.now += 61
     second = await read(crawler, web, "/etag")
@@ -83,7 +70,7 @@ async def test_a_stale_page_is_asked_whether_it_changed(net: Net, web: Web, time
     assert [page.report.cache for page in (first, second, third)] == [None, "revalidated", "fresh"]
     assert (second.report.status, second.report.http_status) == ("read", 304)
     assert [request.headers.get("if-none-match") for request in web.requests] == [None, '"one"']
-    assert kept.pages[web.url("/etag")] == CachedPage(
+    assert store.pages[web.url("/etag")] == CachedPage(
         url=web.url("/etag"),
         final_url=web.url("/etag"),
         etag='"one"',
@@ -96,10 +83,10 @@ async def test_a_stale_page_is_asked_whether_it_changed(net: Net, web: Web, time
 
 async def test_a_page_that_changed_is_read_anew(net: Net, web: Web, time: FrozenTime):
     headers = {"Content-Type": "text/plain", "Last-Modified": "Tue, 14 Nov 2023 22:00:00 GMT"}
-    web.put("/changing", Reply(headers=headers, body=b"Before."))
+    web.put("/changing", PageReply(headers=headers, body=b"Before."))
     crawler = Crawler(net, FakeExtractor(), FakePageStore(), clock=time.clock())
     first = await read(crawler, web, "/changing")
-    web.put("/changing", Reply(headers=headers, body=b"After."))
+    web.put("/changing", PageReply(headers=headers, body=b"After."))
     time.now += 301
     second = await read(crawler, web, "/changing")
     assert [page.snapshot.text for page in (first, second) if page.snapshot] == ["Before.", "After."]
@@ -108,11 +95,11 @@ async def test_a_page_that_changed_is_read_anew(net: Net, web: Web, time: Frozen
 
 
 async def test_a_mark_that_cannot_be_sent_back_is_not_kept(net: Net, web: Web, time: FrozenTime):
-    kept = FakePageStore()
+    store = FakePageStore()
     headers = {"Content-Type": "text/plain", "ETag": '"đ"', "Last-Modified": ""}
-    url = web.put("/odd", Reply(headers=headers, body=b"Read."))
-    await read(Crawler(net, FakeExtractor(), kept, clock=time.clock()), web, "/odd")
-    assert (kept.pages[url].etag, kept.pages[url].last_modified) == (None, None)
+    url = web.put("/odd", PageReply(headers=headers, body=b"Read."))
+    await read(Crawler(net, FakeExtractor(), store, clock=time.clock()), web, "/odd")
+    assert (store.pages[url].etag, store.pages[url].last_modified) == (None, None)
 
 
 async def test_a_page_behind_a_redirect_is_kept_under_the_url_that_was_asked_for(net: Net, web: Web, time: FrozenTime):
@@ -129,16 +116,16 @@ async def test_a_page_behind_a_redirect_is_kept_under_the_url_that_was_asked_for
 
 
 async def test_a_page_that_must_not_be_kept_is_not(net: Net, web: Web):
-    kept = FakePageStore()
-    await read(Crawler(net, FakeExtractor(), kept), web, "/no-store")
-    assert kept.pages == {}
+    store = FakePageStore()
+    await read(Crawler(net, FakeExtractor(), store), web, "/no-store")
+    assert store.pages == {}
 
 
 @pytest.mark.parametrize("path", ["/500", "/empty", "/fifty-megabytes"])
 async def test_what_failed_or_was_cut_is_not_kept(path: str, net: Net, web: Web):
-    kept = FakePageStore()
-    await read(Crawler(net, FakeExtractor(), kept, limits=CrawlLimits(max_text_bytes=10_000)), web, path)
-    assert kept.pages == {}
+    store = FakePageStore()
+    await read(Crawler(net, FakeExtractor(), store, limits=CrawlLimits(max_text_bytes=10_000)), web, path)
+    assert store.pages == {}
 
 
 async def test_a_page_of_a_host_that_is_not_open_any_more_is_not_taken_from_the_cache(net: Net, web: Web):

@@ -1,28 +1,22 @@
-"""robots.txt: what a site asks for is done, and asked for once."""
+"""robots.txt: it is obeyed, and requested once."""
 
 import asyncio
 import gzip
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 
 import pytest
 
 from footnote.net.client import Net
-from footnote.web_search.clock import Clock
+from footnote.web_search.cache import Clock
 from footnote.web_search.crawl.crawler import CrawledPage, Crawler
 from footnote.web_search.crawl.fetch import PageFailed
 from footnote.web_search.crawl.robots import parse
-from web import Reply, Web, hanging_reply, page, redirect
-from web_search.plain_text import FakeExtractor
+from web import PageReply, Web, hanging_reply, page, redirect
+from web_search.fakes import FakeExtractor
 
 
-@pytest.fixture
-async def net() -> AsyncIterator[Net]:
-    async with Net() as net:
-        yield net
-
-
-def robots_reply(text: str, status: int = 200) -> Reply:
-    return Reply(status, {"Content-Type": "text/plain"}, text.encode())
+def robots_reply(text: str, status: int = 200) -> PageReply:
+    return PageReply(status, {"Content-Type": "text/plain"}, text.encode())
 
 
 async def read(crawler: Crawler, web: Web, *paths: str, robots: bool = True, seconds: float = 10) -> list[CrawledPage]:
@@ -126,7 +120,7 @@ async def test_a_reading_that_is_cancelled_does_not_take_robots_txt_from_another
         await gate.wait()
         yield b"User-agent: *\nAllow: /\n"
 
-    async with Web({"/": page("Open."), "/robots.txt": Reply(stream=later)}) as web:
+    async with Web({"/": page("Open."), "/robots.txt": PageReply(stream=later)}) as web:
         crawler = Crawler(net, FakeExtractor())
         first = asyncio.create_task(read(crawler, web, "/"))
         await web.wait_requested("/robots.txt")
@@ -144,15 +138,15 @@ async def test_robots_txt_is_followed_through_redirects_and_compression(net: Net
     pages = {
         "/": page("Closed."),
         "/robots.txt": redirect("/rules/robots.txt", 301),
-        "/rules/robots.txt": Reply(headers={"Content-Type": "text/plain", "Content-Encoding": "gzip"}, body=body),
+        "/rules/robots.txt": PageReply(headers={"Content-Type": "text/plain", "Content-Encoding": "gzip"}, body=body),
     }
     async with Web(pages) as web:
         [found] = await read(Crawler(net, FakeExtractor()), web, "/")
     assert failure_of(found) == STAY_AWAY
 
 
-@pytest.mark.parametrize("answer", [redirect("/robots.txt"), Reply(headers={"Content-Encoding": "br"}, body=b"x")])
-async def test_a_robots_txt_that_cannot_be_read_says_nothing(answer: Reply, net: Net):
+@pytest.mark.parametrize("answer", [redirect("/robots.txt"), PageReply(headers={"Content-Encoding": "br"}, body=b"x")])
+async def test_a_robots_txt_that_cannot_be_read_says_nothing(answer: PageReply, net: Net):
     async with Web({"/": page("Open."), "/robots.txt": answer}) as web:
         [found] = await read(Crawler(net, FakeExtractor()), web, "/")
     assert found.report.status == "read"

@@ -1,8 +1,8 @@
-"""Several pages at once: one deadline for all, turns at each host, and nothing left behind."""
+"""Several pages at once: one deadline for all, limits per host, and no task left behind."""
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 import pytest
@@ -13,14 +13,8 @@ from footnote.web_search.crawl import fetch
 from footnote.web_search.crawl.crawler import CrawledPage, Crawler
 from footnote.web_search.crawl.download import CrawlLimits
 from footnote.web_search.crawl.fetch import slot_seconds_within
-from web import Reply, Web, dripping_reply, hanging_body, hanging_reply, page
-from web_search.plain_text import FakeExtractor, FakePageStore
-
-
-@pytest.fixture
-async def net() -> AsyncIterator[Net]:
-    async with Net() as net:
-        yield net
+from web import PageReply, Web, dripping_reply, hanging_body, hanging_reply, page
+from web_search.fakes import FakeExtractor, FakePageStore
 
 
 def read(crawler: Crawler, web: Web, *paths: str, seconds: float = 10):
@@ -30,6 +24,16 @@ def read(crawler: Crawler, web: Web, *paths: str, seconds: float = 10):
 
 def outcomes(pages: list[CrawledPage]) -> dict[str, tuple[str, str | None]]:
     return {page.url.rpartition("/")[2]: (page.report.status, page.report.failure) for page in pages}
+
+
+def gated_page(gate: asyncio.Event) -> PageReply:
+    """A page whose body is sent when the gate is open."""
+
+    async def body() -> AsyncGenerator[bytes | None, None]:
+        await gate.wait()
+        yield b"<p>Read.</p>"
+
+    return PageReply(stream=body)
 
 
 async def test_one_hung_page_of_five_fails_at_the_deadline_and_the_others_are_read(net: Net):
@@ -58,7 +62,7 @@ async def test_one_hung_page_of_five_fails_at_the_deadline_and_the_others_are_re
         (dripping_reply(), "not finished within 2 seconds"),
     ],
 )
-async def test_every_way_of_hanging_ends_at_the_deadline(answer: Reply, reason: str, net: Net):
+async def test_every_way_of_hanging_ends_at_the_deadline(answer: PageReply, reason: str, net: Net):
     async with Web({"/slow": answer}) as web:
         [page] = [page async for page in read(Crawler(net, FakeExtractor()), web, "/slow", seconds=2)]
         await web.wait_closed()
@@ -74,13 +78,13 @@ async def test_a_page_has_a_time_of_its_own_within_the_deadline(net: Net):
 
 
 async def test_an_extractor_that_takes_too_long_is_not_waited_for(net: Net):
-    class Slow(FakeExtractor):
+    class HangingExtractor(FakeExtractor):
         async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float, owner: str = ""):
             assert 0 < seconds <= 2
             await asyncio.Event().wait()
 
     async with Web({"/": page("Hard to read.")}) as web:
-        [found] = [found async for found in read(Crawler(net, Slow()), web, "/", seconds=2)]
+        [found] = [found async for found in read(Crawler(net, HangingExtractor()), web, "/", seconds=2)]
     assert (found.report.failure, found.report.http_status) == ("timeout", 200)
 
 
@@ -92,7 +96,7 @@ async def test_pages_come_in_the_order_in_which_they_are_done(net: Net):
         yield b"<p>Late.</p>"
 
     async with (
-        Web({"/late": Reply(stream=later), "/soon": page("Soon.")}) as web,
+        Web({"/late": PageReply(stream=later), "/soon": page("Soon.")}) as web,
         aclosing(read(Crawler(net, FakeExtractor()), web, "/late", "/soon")) as reading,
     ):
         first = await anext(reading)
@@ -102,15 +106,10 @@ async def test_pages_come_in_the_order_in_which_they_are_done(net: Net):
 
 
 async def test_a_host_is_asked_for_two_pages_at_a_time_over_all_searches(net: Net, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(fetch, "SLOT_SECONDS", 30.0)  # no turn ends here before its page is read
+    monkeypatch.setattr(fetch, "SLOT_SECONDS", 30.0)  # no slot is released before its page is read
     gate = asyncio.Event()
-
-    async def when_opened() -> AsyncGenerator[bytes | None, None]:
-        await gate.wait()
-        yield b"<p>Read.</p>"
-
     paths = [f"/{number}" for number in range(9)]
-    async with Web(dict.fromkeys(paths, Reply(stream=when_opened))) as web, Web() as other:
+    async with Web(dict.fromkeys(paths, gated_page(gate))) as web, Web() as other:
         crawler = Crawler(net, FakeExtractor())
 
         async def search(*paths: str, of: Web = web) -> list[str]:
@@ -119,10 +118,10 @@ async def test_a_host_is_asked_for_two_pages_at_a_time_over_all_searches(net: Ne
         searches = asyncio.gather(search(*paths[:3]), search(*paths[3:6]), search(*paths[6:]))
         await web.wait_requested(paths[1])
         await search("/en/Oxygen", "/vi/Oxygen", "/zh/Oxygen", of=other)  # time enough for more, if there were more
-        begun = len(web.requests)
+        started = len(web.requests)
         gate.set()
         assert await searches == [["read"] * 3] * 3
-    assert (begun, web.max_concurrent) == (2, 2)
+    assert (started, web.max_concurrent) == (2, 2)
 
 
 async def test_hosts_do_not_wait_for_each_other(net: Net):
@@ -183,17 +182,17 @@ async def test_cancelling_the_reader_closes_every_connection_and_leaves_no_task(
 
 
 async def test_cancelling_during_the_look_up_of_a_name_leaves_no_task():
-    asked = asyncio.Event()
+    lookup_started = asyncio.Event()
 
     async def never(host: str) -> list[str]:
-        asked.set()
+        lookup_started.set()
         await asyncio.Event().wait()
         return []
 
     async with Net(resolve_host=never) as net:
         reading = Crawler(net, FakeExtractor()).read_pages(["http://slow.test/"], timeout_seconds=10)
         task = asyncio.create_task(anext(reading))
-        await asked.wait()
+        await lookup_started.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -207,13 +206,13 @@ async def test_no_pages_are_read_at_once(net: Net):
 
 
 def is_only_task() -> bool:
-    """Apart from the servers of the test."""
+    """Requests to the servers of the test do not count."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     return all("_handle_connection" in repr(task) for task in others)
 
 
 async def read_concurrently(crawler: Crawler, web: Web, path: str, count: int, **more: bool) -> list[CrawledPage]:
-    """The page as `count` searches get it that begin at once."""
+    """The page as `count` simultaneous searches get it."""
 
     async def search() -> CrawledPage:
         return await anext(crawler.read_pages([web.url(path)], timeout_seconds=60, private_hosts=[web.host], **more))
@@ -237,12 +236,7 @@ async def test_equal_searches_at_once_fetch_a_page_once(path: str, anew: bool, n
 
 async def test_one_who_stops_waiting_for_a_page_does_not_stop_the_others(net: Net):
     gate = asyncio.Event()
-
-    async def when_opened() -> AsyncGenerator[bytes | None, None]:
-        await gate.wait()
-        yield b"<p>Read.</p>"
-
-    async with Web({"/page": Reply(stream=when_opened)}) as web:
+    async with Web({"/page": gated_page(gate)}) as web:
         crawler = Crawler(net, FakeExtractor())
         first, second, third = (
             asyncio.create_task(read_concurrently(crawler, web, "/page", 1, respect_robots=False)) for _ in "123"
@@ -258,12 +252,7 @@ async def test_one_who_stops_waiting_for_a_page_does_not_stop_the_others(net: Ne
 
 async def test_one_with_a_shorter_deadline_gives_up_alone(net: Net):
     gate = asyncio.Event()
-
-    async def when_opened() -> AsyncGenerator[bytes | None, None]:
-        await gate.wait()
-        yield b"<p>Read.</p>"
-
-    async with Web({"/page": Reply(stream=when_opened)}) as web:
+    async with Web({"/page": gated_page(gate)}) as web:
         crawler = Crawler(net, FakeExtractor())
         patient = asyncio.create_task(read_concurrently(crawler, web, "/page", 1, respect_robots=False))
         await web.wait_requested("/page")
@@ -278,18 +267,14 @@ async def test_one_with_a_shorter_deadline_gives_up_alone(net: Net):
 async def test_whoever_joins_one_with_a_shorter_deadline_has_a_time_of_their_own(net: Net):
     gate = asyncio.Event()
 
-    async def when_opened() -> AsyncGenerator[bytes | None, None]:
-        await gate.wait()
-        yield b"<p>Read.</p>"
-
-    class Punctual(FakeExtractor):
+    class DeadlineExtractor(FakeExtractor):
         async def extract(self, body: bytes, content_type: str, url: str, *, seconds: float, owner: str = ""):
             if seconds <= 0:
                 raise UnreadableDocument("timeout", "its turn did not come")
             return await super().extract(body, content_type, url, seconds=seconds, owner=owner)
 
-    async with Web({"/page": Reply(stream=when_opened)}) as web:
-        crawler = Crawler(net, Punctual())
+    async with Web({"/page": gated_page(gate)}) as web:
+        crawler = Crawler(net, DeadlineExtractor())
         hurried = asyncio.create_task(anext(read(crawler, web, "/page", seconds=0.2)))
         patient = asyncio.create_task(read_concurrently(crawler, web, "/page", 1, respect_robots=False))
         late = await hurried
@@ -300,7 +285,7 @@ async def test_whoever_joins_one_with_a_shorter_deadline_has_a_time_of_their_own
 
 
 async def test_what_is_read_by_other_terms_is_fetched_by_itself(net: Net):
-    async with Web({"/robots.txt": Reply(body=b"User-agent: *\nDisallow: /"), "/page": page("Read.")}) as web:
+    async with Web({"/robots.txt": PageReply(body=b"User-agent: *\nDisallow: /"), "/page": page("Read.")}) as web:
         crawler = Crawler(net, FakeExtractor())
         obeying, free = await asyncio.gather(
             read_concurrently(crawler, web, "/page", 2),

@@ -1,4 +1,5 @@
-"""Finding: who is asked, in which order, what counts as an answer, and what is told when nobody has one."""
+"""Provider search: which providers are asked, in which order, what counts as results, and the error where none has
+any."""
 
 from collections.abc import Callable
 
@@ -6,10 +7,10 @@ import pytest
 
 from footnote.net.client import Net
 from footnote.protocol.errors import UpstreamError
-from footnote.protocol.receipts import ProviderTry
-from footnote.protocol.sources import SearchHit, SearchResults
+from footnote.protocol.sources import ProviderTry, SearchHit, SearchResults
 from footnote.web_search.providers import builtin_providers
-from footnote.web_search.providers.base import Outcome, Provider, ProviderContext, RequestPlan
+from footnote.web_search.providers.base import Provider, ProviderContext, RequestPlan
+from footnote.web_search.providers.outcomes import Outcome
 from footnote.web_search.result import fallback_notes
 from footnote.web_search.search import FoundResults, ProviderSearch, SearchFailed
 from footnote.web_search.settings import ProviderAccess, SearchRequest, WebSearchSettings
@@ -17,27 +18,27 @@ from web.providers import (
     HITS,
     NAMES,
     Name,
-    Reply,
+    SearchReply,
     SearchServer,
     hanging_reply,
     recorded_reply,
     results_reply,
     truncated_reply,
 )
-from web_search.searching import FakeClock, FakeLibrary, expected_hit, make_request, make_settings
+from web_search.fakes import FakeClock, FakeLibrary, expected_hit, make_request, make_settings
 
 CACHED_MINUTES = SearchHit(title="Kept", url="footnote:docs/search", description="Read before.")
 DEAD = (
     "it could not be reached: the connection was refused; "
     "check the network and tools.webSearch.providers.duckduckgo.baseUrl"
 )
-FAILURES: dict[str, Callable[[], Reply]] = {
+FAILURES: dict[str, Callable[[], SearchReply]] = {
     "time-out": hanging_reply,
     "broken connection": truncated_reply,
-    "too fast": lambda: Reply(429),
-    "server error": lambda: Reply(503),
-    "nonsense": lambda: Reply(body=b"nonsense"),
-    "wrong key": lambda: Reply(401, b'{"message": "no"}'),
+    "too fast": lambda: SearchReply(429),
+    "server error": lambda: SearchReply(503),
+    "nonsense": lambda: SearchReply(body=b"nonsense"),
+    "wrong key": lambda: SearchReply(401, b'{"message": "no"}'),
 }
 
 
@@ -57,8 +58,8 @@ async def test_the_wanted_provider_answers(provider: Name):
 async def test_any_failure_falls_through_to_the_next_and_is_told(provider: Name, failure: str):
     async with SearchServer(provider) as server, SearchServer("brave") as brave, Net() as net:
         server.script(FAILURES[failure]())
-        wanted = make_settings(server, brave, timeout_seconds=2 if failure == "time-out" else 15)
-        answer = await ProviderSearch(net).search(make_request(), wanted)
+        settings = make_settings(server, brave, timeout_seconds=2 if failure == "time-out" else 15)
+        answer = await ProviderSearch(net).search(make_request(), settings)
     assert (answer.results.provider, answer.results.count) == ("brave", 3)
     first, second = answer.tries
     assert (first.provider, first.outcome in ("error", "blocked"), bool(first.reason)) == (provider, True, True)
@@ -83,12 +84,12 @@ async def test_where_the_web_has_nothing_the_library_may():
             make_request(), make_settings(server)
         )
     assert answer.results.results == (CACHED_MINUTES,)
-    assert [tried.outcome for tried in answer.tries] == ["empty", "results"]
+    assert [attempt.outcome for attempt in answer.tries] == ["empty", "results"]
 
 
 async def test_that_nobody_finds_anything_is_an_answer():
     async with SearchServer("duckduckgo", ()) as server, SearchServer("brave") as brave, Net() as net:
-        brave.script(Reply(503))
+        brave.script(SearchReply(503))
         answer = await ProviderSearch(net, FakeLibrary(), clock=FakeClock().clock).search(
             make_request(), make_settings(server, brave)
         )
@@ -97,7 +98,7 @@ async def test_that_nobody_finds_anything_is_an_answer():
         SearchResults(query="oxygen", provider="duckduckgo", results=(), count=0, took_ms=0),
         (
             ProviderTry(provider="duckduckgo", outcome="empty"),
-            ProviderTry(provider="brave", outcome="error", reason=reason),
+            ProviderTry(provider="brave", outcome="error", code="server_error", reason=reason),
             ProviderTry(provider="library", outcome="empty", reason="nothing that was read before matches"),
         ),
     )
@@ -107,26 +108,26 @@ async def test_that_nobody_finds_anything_is_an_answer():
 
 
 async def test_the_others_stand_in_in_a_fixed_order_and_the_library_comes_last():
-    shelf = FakeLibrary((CACHED_MINUTES,))
+    library = FakeLibrary((CACHED_MINUTES,))
     servers = {name: SearchServer(name) for name in NAMES}
     for server in servers.values():
-        server.script(Reply(500))
+        server.script(SearchReply(500))
         await server.__aenter__()
     async with Net() as net:
-        finder = ProviderSearch(net, shelf, clock=FakeClock().clock)
+        finder = ProviderSearch(net, library, clock=FakeClock().clock)
         answer = await finder.search(make_request(count=2), make_settings(*servers.values(), provider="searxng"))
     for server in servers.values():
         await server.__aexit__(None, None, None)
     broken = "it has a problem of its own (status 500): try again later"
-    asked = ("searxng", "brave", "serper", "tavily", "duckduckgo")
+    expected = ("searxng", "brave", "serper", "tavily", "duckduckgo")
     assert answer == FoundResults(
         SearchResults(query="oxygen", provider="library", results=(CACHED_MINUTES,), count=1, took_ms=0),
         (
-            *(ProviderTry(provider=name, outcome="error", reason=broken) for name in asked),
+            *(ProviderTry(provider=name, outcome="error", code="server_error", reason=broken) for name in expected),
             ProviderTry(provider="library", outcome="results", count=1),
         ),
     )
-    assert shelf.searches == [("oxygen", 2)]
+    assert library.searches == [("oxygen", 2)]
 
 
 async def test_with_nothing_set_at_all_duckduckgo_and_the_library_are_there():
@@ -135,7 +136,7 @@ async def test_with_nothing_set_at_all_duckduckgo_and_the_library_are_there():
             make_request(), make_settings()
         )
     assert answer.tries == (
-        ProviderTry(provider="duckduckgo", outcome="error", reason=DEAD),
+        ProviderTry(provider="duckduckgo", outcome="error", code="unreachable", reason=DEAD),
         ProviderTry(provider="library", outcome="results", count=1),
     )
 
@@ -150,8 +151,8 @@ async def test_when_all_fail_one_error_names_each_cause():
     robot = "it takes this machine for a robot: wait a minute, or set BRAVE_API_KEY, SERPER_API_KEY or TAVILY_API_KEY"
     key = "it did not accept the key (status 422: “The provided subscription token is invalid”): check BRAVE_API_KEY"
     assert failure.value.tries == (
-        ProviderTry(provider="duckduckgo", outcome="blocked", reason=f"{robot} (status 202)"),
-        ProviderTry(provider="brave", outcome="error", reason=key),
+        ProviderTry(provider="duckduckgo", outcome="blocked", code="robot_check", reason=f"{robot} (status 202)"),
+        ProviderTry(provider="brave", outcome="error", code="bad_key", reason=key),
         ProviderTry(provider="library", outcome="empty", reason="nothing that was read before matches"),
     )
     assert failure.value.message == (
@@ -168,7 +169,7 @@ async def test_a_library_that_fails_is_one_more_cause():
             await ProviderSearch(net, FakeLibrary(error=OSError("disk")), clock=FakeClock().clock).search(
                 make_request(), make_settings()
             )
-    assert [(tried.provider, tried.outcome) for tried in failure.value.tries] == [
+    assert [(attempt.provider, attempt.outcome) for attempt in failure.value.tries] == [
         ("duckduckgo", "error"),
         ("library", "error"),
     ]
@@ -210,7 +211,9 @@ async def test_a_wanted_provider_without_its_key_is_passed_over_and_says_what_to
             make_request(), make_settings(server, provider="tavily")
         )
     assert answer.tries == (
-        ProviderTry(provider="tavily", outcome="skipped", reason="it needs a key: set TAVILY_API_KEY"),
+        ProviderTry(
+            provider="tavily", outcome="skipped", code="missing_setting", reason="it needs a key: set TAVILY_API_KEY"
+        ),
         ProviderTry(provider="duckduckgo", outcome="results", count=3),
     )
 
@@ -219,23 +222,24 @@ async def test_a_wanted_provider_that_does_not_exist_is_told_and_the_others_answ
     unknown = ProviderTry(
         provider="altavista",
         outcome="skipped",
+        code="unknown_provider",
         reason="there is no such provider: choose one of brave, duckduckgo, library, searxng, serper, tavily",
     )
     async with SearchServer("duckduckgo") as server, Net() as net:
-        finder, wanted = ProviderSearch(net, clock=FakeClock().clock), make_settings(server, provider="altavista")
-        answer = await finder.search(make_request(), wanted)
-        assert await finder.probe("altavista", wanted) == unknown
+        finder, settings = ProviderSearch(net, clock=FakeClock().clock), make_settings(server, provider="altavista")
+        answer = await finder.search(make_request(), settings)
+        assert await finder.probe("altavista", settings) == unknown
     assert answer.tries == (unknown, ProviderTry(provider="duckduckgo", outcome="results", count=3))
 
 
 async def test_what_was_mapped_or_left_out_is_told_with_the_answer():
     async with SearchServer("brave") as server, Net() as net:
         answer = await ProviderSearch(net).search(make_request(country="VN"), make_settings(server))
-    assert [tried.notes for tried in answer.tries] == [("country VN was left out: this provider does not know it",)]
+    assert [attempt.notes for attempt in answer.tries] == [("country VN was left out: this provider does not know it",)]
 
 
 class BrokenProvider(Provider, frozen=True, kw_only=True):
-    """A provider of a plugin whose author was in a hurry."""
+    """A plugin provider that raises."""
 
     def plan(self, request: SearchRequest, access: ProviderAccess) -> RequestPlan:
         raise KeyError(request.query)
@@ -250,14 +254,14 @@ async def test_a_provider_whose_code_fails_is_only_out_of_order():
             net, providers=(*builtin_providers(), BrokenProvider(id="hasty", order=1)), clock=FakeClock().clock
         )
         answer = await finder.search(make_request(), make_settings(server, provider="hasty"))
-    assert [(tried.provider, tried.outcome) for tried in answer.tries] == [
+    assert [(attempt.provider, attempt.outcome) for attempt in answer.tries] == [
         ("hasty", "error"),
         ("duckduckgo", "results"),
     ]
 
 
 class LeakyProvider(Provider, frozen=True, kw_only=True):
-    """A provider of a plugin that tells everything."""
+    """A plugin provider whose error contains the key."""
 
     def plan(self, request: SearchRequest, access: ProviderAccess) -> RequestPlan:
         return RequestPlan(None, ())
@@ -278,7 +282,7 @@ async def test_no_provider_can_tell_its_key():
 async def test_a_new_provider_takes_its_place_in_the_order():
     hits = (SearchHit(title="A", url="https://a.example/", description=""),)
 
-    class Own(Provider, frozen=True, kw_only=True):
+    class OwnProvider(Provider, frozen=True, kw_only=True):
         def plan(self, request: SearchRequest, access: ProviderAccess) -> RequestPlan:
             return RequestPlan("own", ())
 
@@ -287,7 +291,7 @@ async def test_a_new_provider_takes_its_place_in_the_order():
 
     async with Net() as net:
         finder = ProviderSearch(
-            net, FakeLibrary((CACHED_MINUTES,)), providers=(*builtin_providers(), Own(id="own", order=60))
+            net, FakeLibrary((CACHED_MINUTES,)), providers=(*builtin_providers(), OwnProvider(id="own", order=60))
         )
         answer = await finder.search(make_request(), make_settings())
     assert (answer.results.provider, answer.results.results) == ("own", hits)
@@ -304,5 +308,5 @@ async def test_a_search_of_another_agent_may_want_another_provider():
 async def test_hits_in_the_format_of_one_provider_are_nothing_to_another():
     async with SearchServer("tavily") as server, Net() as net:
         server.script(results_reply("brave", HITS))
-        tried = await ProviderSearch(net).probe("tavily", make_settings(server))
-    assert tried.reason == "its answer has no list of results; check tools.webSearch.providers.tavily.baseUrl"
+        attempt = await ProviderSearch(net).probe("tavily", make_settings(server))
+    assert attempt.reason == "its answer has no list of results; check tools.webSearch.providers.tavily.baseUrl"

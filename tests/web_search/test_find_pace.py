@@ -1,17 +1,18 @@
-"""The pace: no provider is asked faster than it allows, and what it says about that is listened to."""
+"""Rate limits: no provider is asked faster than it allows, and its headers about limits are obeyed."""
 
 import asyncio
 
 import pytest
 
 from footnote.net.client import Net
-from footnote.protocol.receipts import ProviderTry
-from footnote.protocol.sources import SearchHit
-from footnote.web_search.clock import Clock
-from footnote.web_search.providers.rate import ProviderLimits, Rate, RateLimiter, parse_rate_limit_headers
+from footnote.protocol.sources import ProviderTry, SearchHit
+from footnote.web_search.cache import Clock
+from footnote.web_search.provider_client import RateLimiter
+from footnote.web_search.providers.outcomes import ProviderLimits, Rate
+from footnote.web_search.providers.responses import parse_rate_limit_headers
 from footnote.web_search.search import ProviderSearch
-from web.providers import HITS, Name, Reply, SearchServer, recorded_reply, results_reply
-from web_search.searching import FakeClock, FakeLibrary, make_request, make_settings
+from web.providers import HITS, Name, SearchReply, SearchServer, recorded_reply, results_reply
+from web_search.fakes import FakeClock, FakeLibrary, make_request, make_settings
 
 KEPT = (SearchHit(title="Kept", url="https://example.org/", description="Read before."),)
 
@@ -31,56 +32,56 @@ def reserve_next(limiter: RateLimiter, now: float) -> float:
     return turn
 
 
-def reply_with_headers(headers: dict[str, str]) -> Reply:
-    return Reply(body=results_reply("brave", HITS).body, headers=headers)
+def reply_with_headers(headers: dict[str, str]) -> SearchReply:
+    return SearchReply(body=results_reply("brave", HITS).body, headers=headers)
 
 
 @pytest.mark.parametrize("provider", ["duckduckgo", "brave"])
 async def test_searches_at_the_same_time_are_sent_one_a_second(provider: Name):
-    watch = FakeClock(frozen=True)
+    fake_clock = FakeClock(frozen=True)
     async with SearchServer(provider) as server, Net() as net:
-        finder, wanted = ProviderSearch(net, clock=watch.clock), make_settings(server)
+        finder, settings = ProviderSearch(net, clock=fake_clock.clock), make_settings(server)
         answers = await asyncio.gather(
-            *(finder.search(make_request(f"oxygen {number}"), wanted) for number in range(4))
+            *(finder.search(make_request(f"oxygen {number}"), settings) for number in range(4))
         )
     assert [answer.results.provider for answer in answers] == [provider] * 4
-    assert watch.sleeps == [1.0, 2.0, 3.0]
+    assert fake_clock.sleeps == [1.0, 2.0, 3.0]
 
 
 @pytest.mark.parametrize("provider", ["serper", "tavily", "searxng"])
 async def test_the_others_are_not_slowed_down_by_a_few_searches(provider: Name):
-    watch = FakeClock()
+    fake_clock = FakeClock()
     async with SearchServer(provider) as server, Net() as net:
-        finder = ProviderSearch(net, clock=watch.clock)
+        finder = ProviderSearch(net, clock=fake_clock.clock)
         await asyncio.gather(
             *(finder.search(make_request(f"oxygen {number}"), make_settings(server)) for number in range(20))
         )
-    assert (watch.sleeps, len(server.requests)) == ([], 20)
+    assert (fake_clock.sleeps, len(server.requests)) == ([], 20)
 
 
 async def test_waiting_for_a_turn_takes_nothing_of_the_time_of_a_request():
-    watch = FakeClock(frozen=True)
+    fake_clock = FakeClock(frozen=True)
     async with SearchServer("duckduckgo") as server, Net() as net:
-        finder, wanted = (
-            ProviderSearch(net, FakeLibrary(KEPT), clock=watch.clock),
+        finder, settings = (
+            ProviderSearch(net, FakeLibrary(KEPT), clock=fake_clock.clock),
             make_settings(server, timeout_seconds=9),
         )
         answers = await asyncio.gather(
-            *(finder.search(make_request(f"oxygen {number}"), wanted) for number in range(11))
+            *(finder.search(make_request(f"oxygen {number}"), settings) for number in range(11))
         )
     assert [answer.results.provider for answer in answers] == ["duckduckgo"] * 11
 
 
 async def test_a_search_whose_turn_comes_too_late_goes_to_the_next_provider():
-    watch = FakeClock(frozen=True)
+    fake_clock = FakeClock(frozen=True)
     async with SearchServer("duckduckgo") as server, SearchServer("searxng") as other, Net() as net:
-        finder, wanted = ProviderSearch(net, clock=watch.clock), make_settings(server, other)
+        finder, settings = ProviderSearch(net, clock=fake_clock.clock), make_settings(server, other)
         answers = await asyncio.gather(
-            *(finder.search(make_request(f"oxygen {number}"), wanted) for number in range(32))
+            *(finder.search(make_request(f"oxygen {number}"), settings) for number in range(32))
         )
     assert [answer.results.provider for answer in answers] == ["duckduckgo"] * 31 + ["searxng"]
     assert answers[31].tries[0] == ProviderTry(
-        provider="duckduckgo", outcome="skipped", reason="its limit of requests leaves no room for 31 s"
+        provider="duckduckgo", outcome="skipped", code="busy", reason="its limit of requests leaves no room for 31 s"
     )
 
 
@@ -98,117 +99,117 @@ async def test_whoever_waits_for_a_turn_hears_that_the_provider_blocks_us_by_the
         )
         assert (await first).tries[0].outcome == "blocked"
         turn.set()
-        tried = (await second).tries[0]
-    assert (tried.outcome, len(server.requests)) == ("skipped", 1)
-    assert (tried.reason or "").startswith(
+        attempt = (await second).tries[0]
+    assert (attempt.outcome, len(server.requests)) == ("skipped", 1)
+    assert (attempt.reason or "").startswith(
         "it is left alone for 60 s more; last time, it takes this machine for a robot"
     )
 
 
 async def test_brave_is_asked_faster_where_it_says_that_it_may():
-    watch = FakeClock()
+    fake_clock = FakeClock()
     headers = limits("20, 0", "19, 0", "1, 0", "20;w=1, 0;w=2592000") | {"X-RateLimit-Remaining": "19"}
     async with SearchServer("brave") as server, Net() as net:
         server.script(reply_with_headers(headers))
-        finder = ProviderSearch(net, clock=watch.clock)
+        finder = ProviderSearch(net, clock=fake_clock.clock)
         await finder.search(make_request("first"), make_settings(server))
         await asyncio.gather(
             *(finder.search(make_request(f"oxygen {number}"), make_settings(server)) for number in range(10))
         )
-    assert watch.sleeps == []
+    assert fake_clock.sleeps == []
 
 
 async def test_brave_is_left_alone_until_its_window_begins_anew():
-    watch = FakeClock()
+    fake_clock = FakeClock()
     async with SearchServer("brave") as server, Net() as net:
         server.script(reply_with_headers(limits("5, 2000", "0, 1985", "3, 1419704", "5;w=3, 2000;w=2592000")))
-        finder = ProviderSearch(net, clock=watch.clock)
+        finder = ProviderSearch(net, clock=fake_clock.clock)
         for number in range(2):
             await finder.search(make_request(f"oxygen {number}"), make_settings(server))
-    assert watch.sleeps == [3.0]
+    assert fake_clock.sleeps == [3.0]
 
 
 async def test_a_month_that_is_used_up_is_not_waited_for():
-    watch = FakeClock()
+    fake_clock = FakeClock()
     async with SearchServer("brave") as server, Net() as net:
         server.script(reply_with_headers(limits("1, 2000", "0, 0", "1, 1419704", "1;w=1, 2000;w=2592000")))
-        finder = ProviderSearch(net, FakeLibrary(), clock=watch.clock)
+        finder = ProviderSearch(net, FakeLibrary(), clock=fake_clock.clock)
         await finder.search(make_request("oxygen"), make_settings(server))
-        tried = await finder.probe("brave", make_settings(server))
-    assert tried.reason == "its limit of requests leaves no room for 3600 s"
+        attempt = await finder.probe("brave", make_settings(server))
+    assert attempt.reason == "its limit of requests leaves no room for 3600 s"
 
 
 async def test_a_request_that_was_too_fast_for_brave_goes_to_the_next_at_once():
-    watch = FakeClock()
+    fake_clock = FakeClock()
     async with SearchServer("brave") as server, SearchServer("serper") as serper, Net() as net:
         server.script(recorded_reply("brave_error_429.json", 429, limits("1, 2000", "0, 1985", "2, 1419704")))
-        finder = ProviderSearch(net, clock=watch.clock)
+        finder = ProviderSearch(net, clock=fake_clock.clock)
         answers = [
             await finder.search(make_request(query), make_settings(server, serper)) for query in ("oxygen", "ozone")
         ]
-    assert [[(tried.provider, tried.outcome) for tried in answer.tries] for answer in answers] == [
+    assert [[(attempt.provider, attempt.outcome) for attempt in answer.tries] for answer in answers] == [
         [("brave", "blocked"), ("serper", "results")],
         [("brave", "results")],
     ]
-    assert [tried.took_ms for tried in answers[0].tries] == [0, 0]
+    assert [attempt.took_ms for attempt in answers[0].tries] == [0, 0]
 
 
 async def test_a_request_that_was_too_fast_for_brave_is_sent_once_more_before_giving_up():
-    watch = FakeClock()
+    fake_clock = FakeClock()
     async with SearchServer("brave") as server, Net() as net:
         server.script(recorded_reply("brave_error_429.json", 429, limits("1, 2000", "0, 1985", "2, 1419704")))
-        answer = await ProviderSearch(net, clock=watch.clock).search(make_request(), make_settings(server))
-    assert [(tried.provider, tried.outcome) for tried in answer.tries] == [
+        answer = await ProviderSearch(net, clock=fake_clock.clock).search(make_request(), make_settings(server))
+    assert [(attempt.provider, attempt.outcome) for attempt in answer.tries] == [
         ("brave", "blocked"),
         ("duckduckgo", "error"),
         ("library", "error"),
         ("brave", "results"),
     ]
-    assert (watch.sleeps, len(server.requests)) == ([2.0], 2)
+    assert (fake_clock.sleeps, len(server.requests)) == ([2.0], 2)
 
 
 async def test_a_request_that_was_too_fast_waits_also_where_the_rate_would_allow_it_at_once():
-    watch = FakeClock()
+    fake_clock = FakeClock()
     async with SearchServer("brave") as server, Net() as net:
         server.script(reply_with_headers({"X-RateLimit-Limit": "20"}), recorded_reply("brave_error_429.json", 429))
-        finder = ProviderSearch(net, clock=watch.clock)
+        finder = ProviderSearch(net, clock=fake_clock.clock)
         for query in ("oxygen", "ozone"):
             assert (await finder.search(make_request(query), make_settings(server))).results.count == 3
-    assert watch.sleeps == [1.0]
+    assert fake_clock.sleeps == [1.0]
 
 
 async def test_searches_that_find_no_room_are_no_errors_of_the_provider():
-    watch = FakeClock(frozen=True)
+    fake_clock = FakeClock(frozen=True)
     async with SearchServer("duckduckgo") as server, Net() as net:
-        finder, wanted = ProviderSearch(net, FakeLibrary(KEPT), clock=watch.clock), make_settings(server)
+        finder, settings = ProviderSearch(net, FakeLibrary(KEPT), clock=fake_clock.clock), make_settings(server)
         for number in range(36):
-            answer = await finder.search(make_request(f"oxygen {number}"), wanted)
+            answer = await finder.search(make_request(f"oxygen {number}"), settings)
             assert answer.results.provider == ("duckduckgo" if number < 31 else "library")
-        watch.time += 3
-        assert (await finder.search(make_request("ozone"), wanted)).results.provider == "duckduckgo"
+        fake_clock.time += 3
+        assert (await finder.search(make_request("ozone"), settings)).results.provider == "duckduckgo"
 
 
 async def test_a_request_that_was_too_fast_twice_is_a_block():
-    watch = FakeClock()
+    fake_clock = FakeClock()
     async with SearchServer("brave") as server, SearchServer("serper") as serper, Net() as net:
         server.script(*[recorded_reply("brave_error_429.json", 429)] * 2)
-        finder = ProviderSearch(net, clock=watch.clock)
+        finder = ProviderSearch(net, clock=fake_clock.clock)
         answers = [await finder.search(make_request(query), make_settings(server, serper)) for query in ("a", "b", "c")]
-    assert [[tried.outcome for tried in answer.tries] for answer in answers] == [
+    assert [[attempt.outcome for attempt in answer.tries] for answer in answers] == [
         ["blocked", "results"],
         ["blocked", "results"],
         ["skipped", "results"],
     ]
-    assert (watch.sleeps, len(server.requests)) == ([1.0], 2)
+    assert (fake_clock.sleeps, len(server.requests)) == ([1.0], 2)
 
 
 async def test_a_quota_that_is_used_up_is_not_asked_for_twice():
-    watch = FakeClock()
+    fake_clock = FakeClock()
     async with SearchServer("brave") as server, SearchServer("serper") as serper, Net() as net:
-        server.script(Reply(429, b'{"error": {"code": "QUOTA_LIMITED", "detail": "Quota exceeded"}}'))
-        answer = await ProviderSearch(net, clock=watch.clock).search(make_request(), make_settings(server, serper))
-    assert [tried.outcome for tried in answer.tries] == ["blocked", "results"]
-    assert (watch.sleeps, len(server.requests)) == ([], 1)
+        server.script(SearchReply(429, b'{"error": {"code": "QUOTA_LIMITED", "detail": "Quota exceeded"}}'))
+        answer = await ProviderSearch(net, clock=fake_clock.clock).search(make_request(), make_settings(server, serper))
+    assert [attempt.outcome for attempt in answer.tries] == ["blocked", "results"]
+    assert (fake_clock.sleeps, len(server.requests)) == ([], 1)
 
 
 async def test_searches_that_were_stopped_while_they_waited_hold_nobody_up():
@@ -255,7 +256,7 @@ def test_what_is_learned_replaces_what_was_assumed():
 
 
 @pytest.mark.parametrize(
-    ("headers", "said"),
+    ("headers", "limits"),
     [
         ({}, ProviderLimits()),
         ({"x-ratelimit-limit": "1, 15000"}, ProviderLimits(Rate(1, 1.0))),
@@ -268,5 +269,5 @@ def test_what_is_learned_replaces_what_was_assumed():
         ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "soon"}, ProviderLimits()),
     ],
 )
-def test_headers_about_limits_are_read_or_ignored(headers: dict[str, str], said: ProviderLimits):
-    assert parse_rate_limit_headers(headers) == said
+def test_headers_about_limits_are_read_or_ignored(headers: dict[str, str], limits: ProviderLimits):
+    assert parse_rate_limit_headers(headers) == limits

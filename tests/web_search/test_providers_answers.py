@@ -1,4 +1,4 @@
-"""What a provider's response means: results, nothing, a block or an error, and never an exception."""
+"""What a provider's response means: results, none, a block or an error, and never an exception."""
 
 import json
 from typing import Any
@@ -8,9 +8,10 @@ import pytest
 from footnote.protocol.sources import SearchHit
 from footnote.web_search.boundary import strip_quotes
 from footnote.web_search.providers import builtin_providers
-from footnote.web_search.providers.base import HttpResponse, Outcome, UnreadableResponse, WebProvider
+from footnote.web_search.providers.base import HttpResponse, UnreadableResponse, WebProvider
+from footnote.web_search.providers.outcomes import Outcome
 from web.providers import FIXTURES, HITS, NAMES, Hit, Name, results_reply
-from web_search.searching import WALL, expected_hit, make_request
+from web_search.fakes import WALL, expected_hit, make_request
 
 PROVIDERS = {provider.id: provider for provider in builtin_providers() if isinstance(provider, WebProvider)}
 BRAVE_NOW = {"x-ratelimit-limit": "1, 2000", "x-ratelimit-remaining": "0, 1985", "x-ratelimit-reset": "2, 1419704"}
@@ -19,8 +20,8 @@ BRAVE_NOW = {"x-ratelimit-limit": "1, 2000", "x-ratelimit-remaining": "0, 1985",
 def parse(
     provider: str, body: bytes, status: int = 200, headers: dict[str, str] | None = None, count: int = 5
 ) -> Outcome:
-    answer = HttpResponse(status=status, headers=headers or {}, body=body, received_at=WALL)
-    return PROVIDERS[provider].parse_response(make_request(count=count), answer)
+    response = HttpResponse(status=status, headers=headers or {}, body=body, received_at=WALL)
+    return PROVIDERS[provider].parse_response(make_request(count=count), response)
 
 
 def fixture(name: str) -> bytes:
@@ -160,7 +161,7 @@ ROBOT = "it takes this machine for a robot: wait a minute, or set BRAVE_API_KEY,
 @pytest.mark.parametrize("status", [200, 202, 403])
 def test_a_challenge_is_a_block_whatever_its_status(status: int):
     outcome = parse("duckduckgo", fixture("ddg_html_blocked_202.html"), status)
-    assert outcome == Outcome(kind="blocked", reason=f"{ROBOT} (status {status})", retry_after=60.0)
+    assert outcome == Outcome(kind="blocked", code="robot_check", reason=f"{ROBOT} (status {status})", retry_after=60.0)
 
 
 def test_a_202_is_a_block_whatever_is_on_the_page():
@@ -254,16 +255,16 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("provider", "name", "status", "said"), REFUSED)
-def test_a_refused_key_names_the_variable_to_check(provider: str, name: str, status: int, said: str):
-    reason = f"it did not accept the key {said}: check {provider.upper()}_API_KEY"
-    assert parse(provider, fixture(name), status) == Outcome(kind="error", reason=reason, key_refused=True)
+@pytest.mark.parametrize(("provider", "name", "status", "message"), REFUSED)
+def test_a_refused_key_names_the_variable_to_check(provider: str, name: str, status: int, message: str):
+    reason = f"it did not accept the key {message}: check {provider.upper()}_API_KEY"
+    assert parse(provider, fixture(name), status) == Outcome(kind="error", reason=reason, code="bad_key")
 
 
 def test_the_error_of_brave_may_stand_in_a_list():
     error = json.loads(fixture("brave_error_422_bad_key.json"))["error"]
     for body in ({"errors": [error]}, {"error": error | {"code": "SUBSCRIPTION_NOT_FOUND"}}):
-        assert parse("brave", json.dumps(body).encode(), 422).key_refused
+        assert parse("brave", json.dumps(body).encode(), 422).code == "bad_key"
 
 
 @pytest.mark.parametrize(
@@ -274,6 +275,7 @@ def test_brave_asks_for_a_slower_pace_and_is_worth_another_try(
 ):
     assert parse("brave", fixture("brave_error_429.json"), 429, headers) == Outcome(
         kind="blocked",
+        code="rate_limited",
         reason="it wants fewer requests (status 429: “Request rate limit exceeded for plan”): wait a little",
         throttle_seconds=again,
         retry_after=retry_after,
@@ -283,6 +285,7 @@ def test_brave_asks_for_a_slower_pace_and_is_worth_another_try(
 def test_an_option_that_brave_does_not_accept_is_named():
     assert parse("brave", fixture("brave_error_422_validation.json"), 422) == Outcome(
         kind="error",
+        code="bad_request",
         reason="it did not accept the request (status 422: “Unable to validate request parameter(s)”: “search_lang”)",
     )
 
@@ -310,6 +313,7 @@ def test_a_quota_that_is_used_up_is_a_block_that_lasts(provider: str, status: in
 def test_a_searxng_without_json_says_what_to_switch_on(status: int, body: bytes):
     assert parse("searxng", body, status) == Outcome(
         kind="error",
+        code="misconfigured",
         reason="its JSON answers are switched off: add json to search.formats in the settings.yml of the instance",
     )
 
@@ -341,7 +345,7 @@ def test_a_status_says_enough_where_the_body_says_nothing(provider: str, status:
 @pytest.mark.parametrize("provider", ["brave", "serper", "tavily"])
 def test_a_firewall_in_between_is_not_a_wrong_key(provider: str):
     outcome = parse(provider, b"<html>Access denied</html>", 403)
-    assert (outcome.kind, outcome.key_refused) == ("blocked", False)
+    assert (outcome.kind, outcome.code) == ("blocked", "forbidden")
 
 
 @pytest.mark.parametrize("provider", NAMES)

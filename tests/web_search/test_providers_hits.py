@@ -1,4 +1,4 @@
-"""The hits of a response: clean text, web addresses, dates, whatever the provider sent."""
+"""The hits of a response: clean text, web URLs and dates, whatever the provider sent."""
 
 import json
 from contextlib import suppress
@@ -9,16 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footnote.web_search.providers import builtin_providers
-from footnote.web_search.providers.base import HttpResponse, Outcome, UnreadableResponse, WebProvider
+from footnote.web_search.providers.base import HttpResponse, UnreadableResponse, WebProvider
+from footnote.web_search.providers.outcomes import Outcome
 from web.providers import HITS, NAMES, Hit, Name, results_reply
-from web_search.searching import WALL, make_request
+from web_search.fakes import WALL, make_request
 
 PROVIDERS = {provider.id: provider for provider in builtin_providers() if isinstance(provider, WebProvider)}
 
 
 def parse(provider: str, body: bytes, status: int = 200, count: int = 5) -> Outcome:
-    answer = HttpResponse(status=status, headers={}, body=body, received_at=WALL)
-    return PROVIDERS[provider].parse_response(make_request(count=count), answer)
+    response = HttpResponse(status=status, headers={}, body=body, received_at=WALL)
+    return PROVIDERS[provider].parse_response(make_request(count=count), response)
 
 
 @pytest.mark.parametrize("provider", ["brave", "serper", "tavily", "searxng"])
@@ -80,7 +81,7 @@ def test_no_more_are_found_than_were_asked_for(provider: Name):
 def test_descriptions_are_clean_text_in_one_line(raw: str, shown: str):
     body = json.dumps({"results": [{"title": "T", "url": "https://example.org/", "content": raw}]})
     [hit] = parse("tavily", body.encode()).hits
-    # A half character cannot travel as JSON; whoever reads it puts U+FFFD in its place.
+    # An unpaired surrogate cannot be sent as JSON; parsers replace it by U+FFFD.
     assert hit.description.replace("\ufffd ", "") == shown
 
 

@@ -1,4 +1,4 @@
-"""Every provider over real HTTP: answers, and each way in which a connection can go wrong."""
+"""Every provider over real HTTP: results, and each kind of connection failure."""
 
 import asyncio
 import itertools
@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from footnote.net.client import Net
-from footnote.protocol.receipts import ProviderTry
+from footnote.protocol.sources import ProviderTry
 from footnote.web_search.providers.base import MAX_BODY_BYTES
 from footnote.web_search.search import ProviderSearch
 from footnote.web_search.settings import ProviderAccess, WebSearchSettings
@@ -16,13 +16,13 @@ from web.providers import (
     NAMES,
     WITH_KEY,
     Name,
-    Reply,
+    SearchReply,
     SearchServer,
     hanging_reply,
     recorded_reply,
     truncated_reply,
 )
-from web_search.searching import FakeClock, make_request, make_settings
+from web_search.fakes import FakeClock, make_request, make_settings
 
 every_provider = pytest.mark.parametrize("provider", NAMES)
 with_a_key = pytest.mark.parametrize("provider", WITH_KEY)
@@ -55,8 +55,8 @@ async def test_all_options_at_once_are_accepted(provider: Name):
 async def test_a_query_arrives_as_it_was_written(provider: Name, query: str):
     async with SearchServer(provider) as server, Net() as net:
         await ProviderSearch(net).search(make_request(query), make_settings(server))
-    [asked] = server.requests
-    assert asked.options["query" if provider == "tavily" else "q"] == query
+    [request] = server.requests
+    assert request.options["query" if provider == "tavily" else "q"] == query
 
 
 @every_provider
@@ -71,8 +71,8 @@ async def test_half_a_character_in_a_query_stops_nobody(provider: Name):
 async def test_an_address_may_have_a_path_and_a_last_slash(provider: Name, slash: str):
     async with SearchServer(provider, prefix="/proxy/search-api") as server, Net() as net:
         access = ProviderAccess(KEY if provider in WITH_KEY else None, server.url + slash)
-        tried = await ProviderSearch(net).probe(provider, WebSearchSettings(providers={provider: access}))
-    assert tried.outcome == "results"
+        attempt = await ProviderSearch(net).probe(provider, WebSearchSettings(providers={provider: access}))
+    assert attempt.outcome == "results"
 
 
 @every_provider
@@ -81,7 +81,7 @@ async def test_a_provider_that_never_answers_is_given_up_after_its_time(provider
         server.script(hanging_reply())
         reason = "there was no answer within 0.05 seconds: try again, or raise timeoutSeconds"
         assert await probe_provider(server, seconds=0.05) == ProviderTry(
-            provider=provider, outcome="error", reason=reason
+            provider=provider, outcome="error", code="timeout", reason=reason
         )
         await server.wait_closed()
 
@@ -89,7 +89,7 @@ async def test_a_provider_that_never_answers_is_given_up_after_its_time(provider
 @every_provider
 async def test_a_body_that_falls_silent_is_given_up_after_the_same_time(provider: Name):
     async with SearchServer(provider) as server:
-        body = Reply(body=b"<html>" if provider == "duckduckgo" else b'{"results": [', length=50, stays_open=True)
+        body = SearchReply(body=b"<html>" if provider == "duckduckgo" else b'{"results": [', length=50, stays_open=True)
         server.script(body)
         assert (await probe_provider(server, seconds=0.05)).reason == (
             "there was no answer within 0.05 seconds: try again, or raise timeoutSeconds"
@@ -103,6 +103,7 @@ async def test_a_connection_that_breaks_is_an_error_that_says_so(provider: Name)
         assert await probe_provider(server) == ProviderTry(
             provider=provider,
             outcome="error",
+            code="unreachable",
             reason="it could not be reached: the connection was broken; "
             f"check the network and tools.webSearch.providers.{provider}.baseUrl",
         )
@@ -112,19 +113,20 @@ async def test_a_connection_that_breaks_is_an_error_that_says_so(provider: Name)
 async def test_a_provider_that_is_not_there_is_an_error_that_says_so(provider: Name):
     async with SearchServer(provider) as server:
         pass
-    tried = await probe_provider(server)
-    assert tried.outcome == "error"
-    assert tried.reason is not None
-    assert tried.reason.startswith("it could not be reached: the connection was refused; check the network")
+    attempt = await probe_provider(server)
+    assert attempt.outcome == "error"
+    assert attempt.reason is not None
+    assert attempt.reason.startswith("it could not be reached: the connection was refused; check the network")
 
 
 @every_provider
 async def test_a_body_without_end_is_not_read_to_its_end(provider: Name):
     async with SearchServer(provider) as server:
-        server.script(Reply(body=b" " * (MAX_BODY_BYTES + 1)))
+        server.script(SearchReply(body=b" " * (MAX_BODY_BYTES + 1)))
         assert await probe_provider(server) == ProviderTry(
             provider=provider,
             outcome="error",
+            code="unreadable",
             reason=f"it answered with more than 2 MB; check tools.webSearch.providers.{provider}.baseUrl",
         )
 
@@ -132,10 +134,11 @@ async def test_a_body_without_end_is_not_read_to_its_end(provider: Name):
 @every_provider
 async def test_a_redirect_is_not_followed_since_a_key_would_go_with_it(provider: Name):
     async with SearchServer(provider) as server, SearchServer(provider) as elsewhere:
-        server.script(Reply(302, headers={"Location": elsewhere.url}))
+        server.script(SearchReply(302, headers={"Location": elsewhere.url}))
         assert await probe_provider(server) == ProviderTry(
             provider=provider,
             outcome="error",
+            code="unreadable",
             reason="it sends the request elsewhere (status 302), where it is not followed; "
             f"check tools.webSearch.providers.{provider}.baseUrl",
         )
@@ -145,10 +148,10 @@ async def test_a_redirect_is_not_followed_since_a_key_would_go_with_it(provider:
 @with_a_key
 async def test_a_wrong_key_is_told_by_the_name_of_its_variable(provider: Name):
     async with SearchServer(provider, key="another-key-than-this") as server:
-        tried = await probe_provider(server)
-    assert tried.outcome == "error"
-    assert tried.reason is not None
-    assert tried.reason.endswith(f"check {provider.upper()}_API_KEY")
+        attempt = await probe_provider(server)
+    assert attempt.outcome == "error"
+    assert attempt.reason is not None
+    assert attempt.reason.endswith(f"check {provider.upper()}_API_KEY")
 
 
 @with_a_key
@@ -157,34 +160,35 @@ async def test_a_key_that_comes_back_in_an_error_is_shown_to_nobody(provider: Na
     for shown, status in itertools.product(echoes, [400, 401, 403, 422, 429, 500]):
         with subtests.test(shown=shown, status=status):
             async with SearchServer(provider) as server:
-                server.script(*[Reply(status, f'{{"message": "The key {shown} is wrong."}}'.encode())] * 2)
-                tried = await probe_provider(server)
-            assert tried.reason is not None
-            assert "***" in tried.reason or "xxx" in tried.reason
-            assert not any(KEY[start : start + 8].lower() in tried.reason.lower() for start in range(len(KEY) - 8))
+                server.script(*[SearchReply(status, f'{{"message": "The key {shown} is wrong."}}'.encode())] * 2)
+                attempt = await probe_provider(server)
+            assert attempt.reason is not None
+            assert "***" in attempt.reason or "xxx" in attempt.reason
+            assert not any(KEY[start : start + 8].lower() in attempt.reason.lower() for start in range(len(KEY) - 8))
 
 
 @pytest.mark.parametrize("shown", ["pass%2Fword1", "pass%2fword1", "pass/word1"])
 async def test_the_password_of_an_address_is_shown_to_nobody(shown: str):
     async with SearchServer("searxng") as server, Net() as net:
-        server.script(Reply(500, f'{{"message": "no backend for {shown}"}}'.encode()))
+        server.script(SearchReply(500, f'{{"message": "no backend for {shown}"}}'.encode()))
         address = server.url.replace("http://", "http://me:pass%2Fword1@")
         access = {"searxng": ProviderAccess(base_url=address)}
-        tried = await ProviderSearch(net).probe("searxng", WebSearchSettings(providers=access))
-    assert tried.reason == "it has a problem of its own (status 500: “no backend for ***”): try again later"
+        attempt = await ProviderSearch(net).probe("searxng", WebSearchSettings(providers=access))
+    assert attempt.reason == "it has a problem of its own (status 500: “no backend for ***”): try again later"
 
 
 async def test_what_is_missing_is_told_without_a_request():
     async with Net() as net:
-        tried = await ProviderSearch(net).probe("brave", WebSearchSettings())
-    assert tried == ProviderTry(provider="brave", outcome="skipped", reason="it needs a key: set BRAVE_API_KEY")
+        attempt = await ProviderSearch(net).probe("brave", WebSearchSettings())
+    reason = "it needs a key: set BRAVE_API_KEY"
+    assert attempt == ProviderTry(provider="brave", outcome="skipped", code="missing_setting", reason=reason)
 
 
 async def test_a_probe_is_neither_answered_from_the_cache_nor_kept_back_by_a_block():
     async with SearchServer("tavily") as server, Net() as net:
-        finder, wanted = ProviderSearch(net), make_settings(server)
-        server.script(recorded_reply("tavily_empty.json"), Reply(429))
-        outcomes = [(await finder.probe("tavily", wanted)).outcome for _ in range(3)]
+        finder, settings = ProviderSearch(net), make_settings(server)
+        server.script(recorded_reply("tavily_empty.json"), SearchReply(429))
+        outcomes = [(await finder.probe("tavily", settings)).outcome for _ in range(3)]
     assert outcomes == ["empty", "blocked", "results"]
 
 
@@ -198,4 +202,4 @@ async def test_all_providers_can_be_probed_at_the_same_time():
         tries = await asyncio.gather(*(finder.probe(name, all_of_them) for name in NAMES))
     for server in servers:
         await server.__aexit__(None, None, None)
-    assert [(tried.provider, tried.outcome) for tried in tries] == [(name, "results") for name in NAMES]
+    assert [(attempt.provider, attempt.outcome) for attempt in tries] == [(name, "results") for name in NAMES]

@@ -20,7 +20,7 @@ from web_search.test_providers_answers import parse
     ],
 )
 @pytest.mark.parametrize(
-    ("icon", "kept"),
+    ("icon", "accepted"),
     [
         ("https://example.org/icon.png", True),
         ("data:image/png;base64,AAAA", False),
@@ -30,9 +30,9 @@ from web_search.test_providers_answers import parse
         ("", False),
     ],
 )
-def test_an_icon_of_a_provider_is_an_address_of_the_web(provider: Name, row: dict[str, Any], icon: str, kept: bool):
+def test_an_icon_of_a_provider_is_an_address_of_the_web(provider: Name, row: dict[str, Any], icon: str, accepted: bool):
     filled = json.loads(json.dumps(row).replace("{icon}", icon))
     found_row = {"title": "A", "url": "https://example.org/", "description": "", "content": "", **filled}
     body = {"results": [found_row]} if provider != "brave" else {"type": "search", "web": {"results": [found_row]}}
     [hit] = parse(provider, json.dumps(body).encode()).hits
-    assert hit.favicon == (icon if kept else UNSET)
+    assert hit.favicon == (icon if accepted else UNSET)

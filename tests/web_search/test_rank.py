@@ -1,16 +1,15 @@
-"""Ranking: the passages that answer a question, in any language, within their room."""
+"""Ranking: the passages that answer a question, in any language, within their budget."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footnote.protocol.receipts import Passage
-from footnote.protocol.sources import Snapshot
-from footnote.text.letters import normalize
+from footnote.protocol.sources import Passage, Snapshot
+from footnote.text.question import analyze_question, key_of, tokenize
+from footnote.text.terms import normalize
 from footnote.web_search.ranking import rank_passages, select_quotes
 from footnote.web_search.ranking.candidates import correct_spelling, find_candidates
-from footnote.web_search.ranking.prefilter import RankedPage
-from footnote.web_search.ranking.query import key_of, parse_query, tokenize
+from footnote.web_search.ranking.sections import RankedPage
 from web.site import articles
 
 OXYGEN = """# Oxygen
@@ -52,15 +51,17 @@ def test_answers_stand_in_three_short_quotations(language: str, room: int):
     """A sample: bench/quality.py has all of them."""
     five = ("Oxygen", "Normans", "Huguenot", "Pharmacy", "Black_Death")
     snapshots = pages(language, *five)
-    asked = [question for article in articles(language) if article.name in five for question in article.questions][::3]
+    questions = [question for article in articles(language) if article.name in five for question in article.questions][
+        ::3
+    ]
     right = 0
-    for question in asked:
+    for question in questions:
         found = select_quotes(snapshots, question.text, question.text).passages
         check(found, snapshots)
         assert len(found) <= 3
         assert sum(len(one.text) for one in found) <= room
         right += any(answer in one.text for answer in question.answers for one in found)
-    assert right / len(asked) >= 0.85
+    assert right / len(questions) >= 0.85
 
 
 def test_a_question_without_diacritics_means_them():
@@ -155,11 +156,11 @@ def test_a_question_in_another_script_finds_its_sentence(language: str):
 
 
 def test_letters_in_a_row_tell_other_forms_of_a_word():
-    said, other = "بلغت الهجرة إلى كندا أربعين ألفا.", "بلغت الحديقة في كندا أربعين مترا."
+    matching, other = "بلغت الهجرة إلى كندا أربعين ألفا.", "بلغت الحديقة في كندا أربعين مترا."
     question = "كم عدد المهاجرين إلى كندا؟"
-    pages = {1: Snapshot(url="http://a/", text=other), 2: Snapshot(url="http://b/", text=said)}
+    pages = {1: Snapshot(url="http://a/", text=other), 2: Snapshot(url="http://b/", text=matching)}
     [found] = select_quotes(pages, question, question, max_quotes=1).passages
-    assert found.text == said
+    assert found.text == matching
     assert found.score > 0.95, "without them it is a little over 0.8"
 
 
@@ -182,27 +183,27 @@ def test_a_typing_error_in_a_name_is_forgiven(mistyped: str):
 
 
 @pytest.mark.parametrize(
-    ("question", "said", "other"),
+    ("question", "sentence", "other"),
     [
         ("Кто такой Лавуазе?", "Лавуазье жил в Париже и вёл дневник.", "Человек писал о садах и реках."),
         ("من هو لافوازيه؟", "عاش لافوازييه في باريس وكتب مذكراته.", "كتب الناس عن الحدائق والأنهار."),
         ("लावोईसिये कौन था?", "लावोइसिये पेरिस में रहता था।", "लोग बगीचों के बारे में लिखते थे।"),
     ],
 )
-def test_a_typing_error_is_forgiven_in_other_scripts_too(question: str, said: str, other: str):
-    text = " ".join([*[other] * 10, said, *[other] * 10])
+def test_a_typing_error_is_forgiven_in_other_scripts_too(question: str, sentence: str, other: str):
+    text = " ".join([*[other] * 10, sentence, *[other] * 10])
     found = select_quotes({1: Snapshot(url="http://a/", text=text)}, question, question, max_quotes=1)
-    assert said in found.passages[0].text
+    assert sentence in found.passages[0].text
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("question", "word"),
     [("votes", "votes"), ("vote", "votes"), ("laws", "law"), ("law", "laws"), ("buses", "bus"), ("voted", "voted")],
 )
-def test_a_short_word_is_found_in_its_other_forms(asked: str, said: str):
-    texts = "Nothing here.", f"Somebody counted the {said} in the end."
+def test_a_short_word_is_found_in_its_other_forms(question: str, word: str):
+    texts = "Nothing here.", f"Somebody counted the {word} in the end."
     found = select_quotes(
-        {at: Snapshot(url="http://a/", text=text) for at, text in enumerate(texts)}, asked, asked, max_quotes=1
+        {at: Snapshot(url="http://a/", text=word) for at, word in enumerate(texts)}, question, question, max_quotes=1
     )
     assert [one.text for one in found.passages] == [texts[1]]
 
@@ -216,10 +217,10 @@ def test_a_short_word_is_not_found_at_the_beginning_of_another():
 
 def test_a_word_that_a_page_has_is_not_taken_for_an_error():
     page = RankedPage(1, "The planet. The plants.", "the planet. the plants.", ())
-    asked = parse_query("planet pluto", "planet pluto")
-    assert correct_spelling(asked, (page,), ()) is None
-    assert correct_spelling(asked, (page,), ("pluto",)) is None
-    corrected = correct_spelling(parse_query("plamet", "plamet"), (page,), ("plamet",))
+    question = analyze_question("planet pluto", "planet pluto")
+    assert correct_spelling(question, (page,), ()) is None
+    assert correct_spelling(question, (page,), ("pluto",)) is None
+    corrected = correct_spelling(analyze_question("plamet", "plamet"), (page,), ("plamet",))
     assert corrected is not None
     assert corrected.word_bits["planet"] == corrected.word_bits["plamet"]
 

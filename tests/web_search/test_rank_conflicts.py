@@ -4,7 +4,7 @@ import pytest
 
 from footnote.protocol.sources import Snapshot
 from footnote.web_search.ranking import RankedQuotes, rank_passages, select_quotes
-from footnote.web_search.ranking.contrast import compare_statements, parse_statement
+from footnote.web_search.ranking.conflicts import compare_statements, parse_statement
 
 AROUND = "The town has a market, two churches and a small museum. "
 LONG = (

@@ -1,4 +1,4 @@
-"""A search is checked before anybody is asked."""
+"""A search is validated before any provider is asked."""
 
 import pytest
 
@@ -19,9 +19,9 @@ def test_codes_are_written_in_one_way():
     assert request == SearchRequest(query="q", prompt="why?", count=3, country="VN", freshness="pw")
 
 
-@pytest.mark.parametrize(("wanted", "searched"), [(None, 7), (1, 1), (7, 7), (8, 7), (10, 7)])
-def test_the_setting_max_results_is_the_upper_limit_of_count(wanted: int | None, searched: int):
-    assert search_request(SETTINGS, "q", count=wanted).count == searched
+@pytest.mark.parametrize(("expected", "searched"), [(None, 7), (1, 1), (7, 7), (8, 7), (10, 7)])
+def test_the_setting_max_results_is_the_upper_limit_of_count(expected: int | None, searched: int):
+    assert search_request(SETTINGS, "q", count=expected).count == searched
 
 
 def test_a_count_that_is_lowered_is_said_in_a_note():
@@ -36,7 +36,7 @@ def test_safe_search_comes_from_the_settings():
 
 
 @pytest.mark.parametrize(
-    ("freshness", "kept"),
+    ("freshness", "expected"),
     [
         (None, None),
         ("", None),
@@ -45,12 +45,12 @@ def test_safe_search_comes_from_the_settings():
         ("2024-01-01to2024-03-31", "2024-01-01to2024-03-31"),
     ],
 )
-def test_freshness(freshness: str | None, kept: str | None):
-    assert search_request(SETTINGS, "q", freshness=freshness).freshness == kept
+def test_freshness(freshness: str | None, expected: str | None):
+    assert search_request(SETTINGS, "q", freshness=freshness).freshness == expected
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"query": " \n"}, "empty"),
         ({"count": 0}, "1 to 10"),
@@ -69,6 +69,6 @@ def test_freshness(freshness: str | None, kept: str | None):
         ({"freshness": "2024-01-01to2024-02-01to2024-03-01"}, "pd, pw, pm or py"),
     ],
 )
-def test_a_wrong_option_is_explained(wrong: dict[str, object], said: str):
-    with pytest.raises(InvalidArguments, match=said):
+def test_a_wrong_option_is_explained(wrong: dict[str, object], message: str):
+    with pytest.raises(InvalidArguments, match=message):
         search_request(SETTINGS, **({"query": "q"} | wrong))

@@ -1,4 +1,4 @@
-"""Answers that are known already, and searches that are under way: neither is asked for again."""
+"""Cached results and searches in progress: neither is requested again."""
 
 import asyncio
 from typing import Any
@@ -7,13 +7,12 @@ import pytest
 from msgspec.structs import replace
 
 from footnote.net.client import Net
-from footnote.protocol.receipts import ProviderTry
-from footnote.protocol.sources import SearchResults
+from footnote.protocol.sources import ProviderTry, SearchResults
 from footnote.web_search.cache import MAX_ENTRIES, SearchCache
 from footnote.web_search.search import PROBE_REQUEST, FoundResults, ProviderSearch, SearchFailed
 from footnote.web_search.settings import ProviderAccess, SearchRequest
-from web.providers import HITS, KEY, Reply, SearchServer, hanging_reply, results_reply
-from web_search.searching import (
+from web.providers import HITS, KEY, SearchReply, SearchServer, hanging_reply, results_reply
+from web_search.fakes import (
     WALL,
     FakeClock,
     FakeLibrary,
@@ -52,37 +51,39 @@ async def test_that_nothing_was_found_is_remembered_too():
 
 
 async def test_an_answer_is_forgotten_after_its_time():
-    watch = FakeClock()
+    fake_clock = FakeClock()
     async with SearchServer("searxng") as server, Net() as net:
-        finder, wanted = ProviderSearch(net, clock=watch.clock), make_settings(server, cache_ttl_minutes=2)
+        finder, settings = ProviderSearch(net, clock=fake_clock.clock), make_settings(server, cache_ttl_minutes=2)
         cached: list[bool] = []
         for passed in (0, 119, 1):
-            watch.time += passed
-            cached.append((await finder.search(make_request(), wanted)).results.cached)
+            fake_clock.time += passed
+            cached.append((await finder.search(make_request(), settings)).results.cached)
     assert cached == [False, True, False]
 
 
 async def test_with_no_time_at_all_nothing_is_kept_and_nothing_kept_is_read():
-    drawer = FakeSearchStore()
+    store = FakeSearchStore()
     async with SearchServer("searxng") as server, Net() as net:
-        finder, never = ProviderSearch(net, store=drawer), make_settings(server, cache_ttl_minutes=0)
+        finder, never = ProviderSearch(net, store=store), make_settings(server, cache_ttl_minutes=0)
         await finder.search(make_request(), never)
-        assert drawer.entries == {}
+        assert store.entries == {}
         await finder.search(make_request(), make_settings(server))
         assert not (await finder.search(make_request(), never)).results.cached
     assert len(server.requests) == 3
 
 
-@pytest.mark.parametrize("failure", [Reply(500), Reply(429), Reply(body=b"nonsense"), Reply(401)])
-async def test_a_failure_is_never_remembered(failure: Reply):
-    watch, drawer = FakeClock(), FakeSearchStore()
+@pytest.mark.parametrize(
+    "failure", [SearchReply(500), SearchReply(429), SearchReply(body=b"nonsense"), SearchReply(401)]
+)
+async def test_a_failure_is_never_remembered(failure: SearchReply):
+    fake_clock, store = FakeClock(), FakeSearchStore()
     async with SearchServer("searxng") as server, Net() as net:
         server.script(failure)
-        finder = ProviderSearch(net, FakeLibrary(), drawer, clock=watch.clock)
+        finder = ProviderSearch(net, FakeLibrary(), store, clock=fake_clock.clock)
         with pytest.raises(SearchFailed):
             await finder.search(make_request(), make_settings(server))
-        assert drawer.entries == {}
-        watch.time += 300
+        assert store.entries == {}
+        fake_clock.time += 300
         again = await finder.search(make_request(), make_settings(server, cache_ttl_minutes=60))
     assert (again.results.count, again.results.cached) == (3, False)
 
@@ -124,14 +125,14 @@ async def test_what_must_not_come_from_the_cache_does_not_join_what_may():
 
 async def test_what_is_asked_in_any_case_does_not_join_what_is_held_back():
     async with SearchServer("searxng") as server, Net() as net:
-        finder, wanted = (
+        finder, settings = (
             ProviderSearch(net, FakeLibrary(), clock=FakeClock().clock),
             make_settings(server, cache_ttl_minutes=0),
         )
-        server.script(Reply(429))
-        assert (await finder.probe("searxng", wanted)).outcome == "blocked"
+        server.script(SearchReply(429))
+        assert (await finder.probe("searxng", settings)).outcome == "blocked"
         held, probed = await asyncio.gather(
-            finder.search(PROBE_REQUEST, wanted), finder.probe("searxng", wanted), return_exceptions=True
+            finder.search(PROBE_REQUEST, settings), finder.probe("searxng", settings), return_exceptions=True
         )
     assert isinstance(held, SearchFailed)
     assert isinstance(probed, ProviderTry)
@@ -181,31 +182,31 @@ async def test_what_is_known_is_given_also_while_the_provider_is_left_alone():
     async with SearchServer("searxng") as server, Net() as net:
         finder = ProviderSearch(net, FakeLibrary(), clock=FakeClock().clock)
         await finder.search(make_request(), make_settings(server))
-        server.script(Reply(429))
+        server.script(SearchReply(429))
         with pytest.raises(SearchFailed):
             await finder.search(make_request("ozone"), make_settings(server))
         assert (await finder.search(make_request(), make_settings(server))).results.cached
 
 
 async def test_a_store_passes_answers_on_to_other_processes():
-    drawer, watch = FakeSearchStore(), FakeClock()
+    store, fake_clock = FakeSearchStore(), FakeClock()
     async with SearchServer("brave") as server, Net() as net:
-        await ProviderSearch(net, store=drawer, clock=watch.clock).search(make_request(), make_settings(server))
-        again = await ProviderSearch(net, store=drawer, clock=watch.clock).search(
+        await ProviderSearch(net, store=store, clock=fake_clock.clock).search(make_request(), make_settings(server))
+        again = await ProviderSearch(net, store=store, clock=fake_clock.clock).search(
             make_request("Oxygen"), make_settings(server)
         )
     expected = replace(HIT_RESULTS, provider="brave")
     assert again.results == replace(expected, cached=True, query="Oxygen")
-    [(key, kept)] = drawer.entries.items()
-    assert kept == (expected, WALL + 300)
+    [(key, entry)] = store.entries.items()
+    assert entry == (expected, WALL + 300)
     assert len(server.requests) == 1
     assert (len(key), int(key, 16) > 0, KEY in key) == (64, True, False)
 
 
 async def test_a_store_that_fails_is_done_without(caplog: pytest.LogCaptureFixture):
-    drawer = FakeSearchStore(error=OSError("disk full"))
+    store = FakeSearchStore(error=OSError("disk full"))
     async with SearchServer("searxng") as server, Net() as net:
-        finder = ProviderSearch(net, store=drawer)
+        finder = ProviderSearch(net, store=store)
         answers = [await finder.search(make_request(), make_settings(server)) for _ in range(2)]
     assert [answer.results.cached for answer in answers] == [False, True]
     assert [record.getMessage() for record in caplog.records] == [
@@ -220,8 +221,8 @@ async def test_of_many_answers_the_last_used_are_kept():
         await cache.put(str(number), HIT_RESULTS, 60)
     assert await cache.get("0") == HIT_RESULTS
     await cache.put("one more", HIT_RESULTS, 60)
-    kept = [await cache.get(key) is not None for key in ("0", "1", "2", "one more")]
-    assert kept == [True, False, True, True]
+    cached = [await cache.get(key) is not None for key in ("0", "1", "2", "one more")]
+    assert cached == [True, False, True, True]
 
 
 async def test_twenty_equal_searches_at_once_make_one_request():
@@ -239,7 +240,7 @@ async def test_twenty_equal_searches_at_once_make_one_request():
 
 async def test_twenty_equal_searches_share_a_failure_and_the_way_around_it():
     async with SearchServer("searxng") as server, SearchServer("brave") as brave, Net() as net:
-        server.script(Reply(500))
+        server.script(SearchReply(500))
         finder = ProviderSearch(net, clock=FakeClock().clock)
         answers = await asyncio.gather(
             *(finder.search(make_request(), make_settings(server, brave)) for _ in range(20))
@@ -303,7 +304,7 @@ async def test_one_who_comes_after_all_have_left_begins_anew():
 
 async def test_a_key_of_another_user_is_not_needed_for_what_is_known():
     async with SearchServer("brave") as server, Net() as net:
-        finder, wanted = ProviderSearch(net), make_settings(server)
-        await finder.search(make_request(), wanted)
-        access = {**wanted.providers, "brave": ProviderAccess("another-key", server.url)}
-        assert (await finder.search(make_request(), replace(wanted, providers=access))).results.cached
+        finder, settings = ProviderSearch(net), make_settings(server)
+        await finder.search(make_request(), settings)
+        access = {**settings.providers, "brave": ProviderAccess("another-key", server.url)}
+        assert (await finder.search(make_request(), replace(settings, providers=access))).results.cached

@@ -1,4 +1,4 @@
-"""Names that somebody would write to get out of the workspace, or to make a mess of the folder it is saved in."""
+"""Names that try to escape from the workspace, or to damage the folder that it is exported to."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""A workspace as one zip file that is made while it is sent."""
+"""A workspace as one zip file that is built while it is sent."""
 
 import io
 import secrets
@@ -15,18 +15,18 @@ import pytest
 
 from footnote.protocol.files import FileRecord, FileVersion
 from footnote.storage.base import StorageFailed
+from footnote.workspace.export import zip_workspace
 from footnote.workspace.files import FileMissing, OpenedFile, Workspace
-from footnote.workspace.in_memory import FilesInMemory, in_memory_workspace
-from footnote.workspace.records import record_of
-from footnote.workspace.zip import zip_workspace
+from footnote.workspace.stored import record_of
 from workspace.hostile import HOSTILE_NAMES
+from workspace.in_memory import FilesInMemory, in_memory_workspace
 
 MOMENT = "2024-03-17T10:20:30Z"
 Pieces = Callable[[], AsyncGenerator[bytes, None]]
 
 
-class _Shelf:
-    """As much of a workspace as an archive reads: files by their paths, each with what it is made of."""
+class _ArchivedFiles:
+    """The part of a workspace that the archive reads: files by path, each with its pieces."""
 
     def __init__(self) -> None:
         self._files: dict[str, tuple[FileRecord, FileVersion, Pieces]] = {}
@@ -37,7 +37,7 @@ class _Shelf:
         self._files[record.path] = (record, version, pieces)
 
     def forget(self, path: str) -> None:
-        """It is still listed."""
+        """The file stays in the listing."""
         record, version, _ = self._files[path]
         self._files[path] = (record, version, cast("Pieces", None))
 
@@ -114,11 +114,11 @@ async def test_large_results_stay_out():
 
 
 async def test_uploads_stand_in_a_folder_of_their_own():
-    shelf = _Shelf()
-    shelf.add("/paper.pdf", _pieces_of(b"made"))
-    shelf.add("uploads/user/1/paper.pdf", _pieces_of(b"brought"))
-    shelf.add("uploads/user/2/paper.pdf", _pieces_of(b"brought ", b"too"))
-    assert await _contents(shelf.workspace) == {
+    archived = _ArchivedFiles()
+    archived.add("/paper.pdf", _pieces_of(b"made"))
+    archived.add("uploads/user/1/paper.pdf", _pieces_of(b"brought"))
+    archived.add("uploads/user/2/paper.pdf", _pieces_of(b"brought ", b"too"))
+    assert await _contents(archived.workspace) == {
         "paper.pdf": b"made",
         "uploads/paper.pdf": b"brought",
         "uploads/paper-2.pdf": b"brought too",
@@ -126,10 +126,10 @@ async def test_uploads_stand_in_a_folder_of_their_own():
 
 
 async def test_names_that_some_system_takes_for_the_same_are_numbered():
-    shelf = _Shelf()
+    archived = _ArchivedFiles()
     for key in ("/a.md", "/A.md", "/a:.md", "/a?.md", "/a", "/a/b", "/A/b", "/folder/x", "/folder", "/Folder/x"):
-        shelf.add(key, _pieces_of(key.encode()))
-    assert await _contents(shelf.workspace) == {
+        archived.add(key, _pieces_of(key.encode()))
+    assert await _contents(archived.workspace) == {
         "a.md": b"/a.md",
         "A-2.md": b"/A.md",
         "a_.md": b"/a:.md",
@@ -144,13 +144,13 @@ async def test_names_that_some_system_takes_for_the_same_are_numbered():
 
 
 async def test_no_name_leads_out_of_the_folder_that_it_is_unpacked_in():
-    shelf = _Shelf()
+    archived = _ArchivedFiles()
     for number, name in enumerate(HOSTILE_NAMES):
         record = FileRecord(f"{number}", f"/{name}/{number}", name, "file", "generated", MOMENT, "")
-        shelf.add("", _pieces_of(b"x"), record=record)
+        archived.add("", _pieces_of(b"x"), record=record)
         upload = FileRecord(f"u{number}", f"local://{name}/{number}", name, "file", "upload", MOMENT, "")
-        shelf.add("", _pieces_of(b"y"), record=upload)
-    with await _zip_archive(shelf.workspace) as archive:
+        archived.add("", _pieces_of(b"y"), record=upload)
+    with await _zip_archive(archived.workspace) as archive:
         names = archive.namelist()
     assert len(names) == len({name.casefold() for name in names}) == 2 * len(HOSTILE_NAMES)
     odd = [name for name in names if "\\" in name or ":" in name or name.startswith(("/", "~"))]
@@ -163,11 +163,11 @@ async def test_a_workspace_without_files_is_an_empty_archive():
 
 
 async def test_a_file_that_was_deleted_meanwhile_is_left_out():
-    shelf = _Shelf()
-    shelf.add("/gone.md", _pieces_of(b"x"))
-    shelf.add("/here.md", _pieces_of(b"y"))
-    shelf.forget("/gone.md")
-    assert await _contents(shelf.workspace) == {"here.md": b"y"}
+    archived = _ArchivedFiles()
+    archived.add("/gone.md", _pieces_of(b"x"))
+    archived.add("/here.md", _pieces_of(b"y"))
+    archived.forget("/gone.md")
+    assert await _contents(archived.workspace) == {"here.md": b"y"}
 
 
 async def test_a_storage_that_fails_in_the_middle_ends_the_archive_with_its_error():
@@ -175,10 +175,10 @@ async def test_a_storage_that_fails_in_the_middle_ends_the_archive_with_its_erro
         yield b"some"
         raise StorageFailed("The disk is gone.")
 
-    shelf = _Shelf()
-    shelf.add("/a.md", failing)
+    archived = _ArchivedFiles()
+    archived.add("/a.md", failing)
     with pytest.raises(StorageFailed, match="The disk is gone"):
-        await _contents(shelf.workspace)
+        await _contents(archived.workspace)
 
 
 async def test_a_client_that_goes_in_the_middle_closes_what_was_being_read():
@@ -191,9 +191,9 @@ async def test_a_client_that_goes_in_the_middle_closes_what_was_being_read():
         finally:
             closed.append("closed")
 
-    shelf = _Shelf()
-    shelf.add("/a.bin", endless)
-    async with aclosing(zip_workspace(shelf.workspace)) as pieces:
+    archived = _ArchivedFiles()
+    archived.add("/a.bin", endless)
+    async with aclosing(zip_workspace(archived.workspace)) as pieces:
         assert (await anext(pieces)).startswith(b"PK")
     assert closed == ["closed"]
 
@@ -205,12 +205,12 @@ async def test_a_large_archive_is_never_whole_in_memory():
         for _ in range(80):
             yield block
 
-    shelf = _Shelf()
+    archived = _ArchivedFiles()
     for number in range(3):
-        shelf.add(f"/{number}.bin", large)
+        archived.add(f"/{number}.bin", large)
     size = 0
     tracemalloc.start()
-    async with aclosing(zip_workspace(shelf.workspace)) as pieces:
+    async with aclosing(zip_workspace(archived.workspace)) as pieces:
         async for piece in pieces:
             size += len(piece)
     _, peak = tracemalloc.get_traced_memory()

@@ -10,9 +10,8 @@ from footnote.protocol.errors import UsageError
 from footnote.protocol.files import FileRecord
 from footnote.workspace.export import safe_name, save_to
 from footnote.workspace.files import Workspace
-from footnote.workspace.in_memory import in_memory_workspace
 from workspace.hostile import HOSTILE_NAMES
-from workspace.uploaded import add_upload
+from workspace.in_memory import add_upload, in_memory_workspace
 
 
 async def workspace_with(*paths: str) -> Workspace:
@@ -142,7 +141,7 @@ async def hostile_workspace(names: list[str]) -> Workspace:
 
 
 def assert_all_inside(folder: Path, files: list[tuple[FileRecord, Path]]) -> None:
-    """Every file is where it is said to be, below the target, and nothing else was made."""
+    """Every exported file is where its report says, below the target, and no other file was created."""
     target = (folder / "target").resolve()
     assert all(path.resolve().is_relative_to(target) for _, path in files)
     assert {path for path in folder.rglob("*") if path.is_file()} == {path for _, path in files}

@@ -7,8 +7,8 @@ import pytest
 from footnote.protocol.errors import LimitReached
 from footnote.protocol.files import FileRecord
 from footnote.workspace.files import MAX_FILE_BYTES, FileMissing, NotText, Workspace
-from footnote.workspace.in_memory import FilesInMemory
 from footnote.workspace.paths import PathRefused
+from workspace.in_memory import FilesInMemory
 
 
 @pytest.fixture

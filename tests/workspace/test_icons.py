@@ -3,7 +3,7 @@ from typing import get_args
 import pytest
 
 from footnote.protocol.files import IconType
-from footnote.workspace.records import icon_of
+from footnote.workspace.stored import icon_of
 
 EXAMPLES = {
     "report.md": "md",

@@ -1,12 +1,11 @@
-"""Images that a model can look at, and those that would only make a provider refuse the question."""
+"""Images that a model can see, and images that a provider would refuse."""
 
 import pytest
 
 from documents.samples import JPEG, png
 from footnote.protocol.messages import Image
-from footnote.workspace.files import NotText
-from footnote.workspace.images import MAX_BYTES, load_image
-from footnote.workspace.in_memory import in_memory_workspace
+from footnote.workspace.files import MAX_IMAGE_BYTES, NotText, load_image
+from workspace.in_memory import in_memory_workspace
 
 PNG = png(30, 7)
 GIF = b"GIF89a\x1e\0\7\0\0\0\0;"
@@ -14,7 +13,7 @@ WEBP = b"RIFF\x1a\0\0\0WEBPVP8L\x0d\0\0\0\x2f\0\0\0\x10\x07\x10\x11\x11\x88\x88\
 
 
 def png_of_size(width: int, height: int) -> bytes:
-    """A picture that only says that it is so large."""
+    """A PNG that only claims this size."""
     return PNG[:16] + width.to_bytes(4) + height.to_bytes(4) + PNG[24:]
 
 
@@ -76,4 +75,4 @@ async def test_what_no_model_knows_is_not_shown(content: bytes):
 
 async def test_a_picture_of_too_many_bytes_is_not_shown():
     with pytest.raises(NotText, match="has 3,750,001 bytes"):
-        await load_from_workspace(PNG + b"\0" * (MAX_BYTES + 1 - len(PNG)))
+        await load_from_workspace(PNG + b"\0" * (MAX_IMAGE_BYTES + 1 - len(PNG)))

@@ -1,4 +1,4 @@
-"""What users bring is taken as it came, or refused with a sentence and without a trace."""
+"""Uploads are stored unchanged, or refused with a message and without a trace."""
 
 import asyncio
 import io
@@ -16,9 +16,9 @@ from footnote.app import App
 from footnote.protocol.errors import LimitReached, TooLarge, Unknown, UnprocessableFile, UsageError, WrongKind
 from footnote.protocol.files import FileRecord
 from footnote.sandbox.pool import SandboxPool
+from footnote.workspace.export import zip_workspace as archived
 from footnote.workspace.files import FileMissing, NotText
 from footnote.workspace.uploads import Uploads
-from footnote.workspace.zip import zip_workspace as archived
 from workspace.hostile import HOSTILE_NAMES as NAMES
 
 AGAIN = "upload it again to have that tried once more"
@@ -66,18 +66,18 @@ async def test_a_spooled_upload_is_a_file_that_is_gone_afterwards(app: App) -> N
 
 
 async def test_more_than_one_upload_may_be_is_refused_before_it_is_all_there(app: App) -> None:
-    seen = 0
+    read = 0
 
     async def endless() -> AsyncIterator[bytes]:
-        nonlocal seen
+        nonlocal read
         while True:
-            seen += 1
+            read += 1
             yield b"x" * 100_000
 
     with pytest.raises(TooLarge, match=r"larger than 3,000,000 bytes, the most that is taken here\. Send"):
         async with app.uploads.spool(endless()):
             raise AssertionError
-    assert seen == 31
+    assert read == 31
 
 
 async def test_an_upload_is_kept_byte_for_byte_with_its_text(app: App, session_id: str) -> None:
@@ -108,8 +108,8 @@ async def test_a_name_in_its_other_unicode_form_is_the_same_name(app: App, sessi
 
 async def test_the_same_file_many_times_at_once_is_one(app: App, session_id: str) -> None:
     names = ["re\u0301sume\u0301.txt", "r\u00e9sum\u00e9.txt"] * 3
-    taken = await asyncio.gather(*(upload(app, session_id, name, b"one") for name in names))
-    assert len({record.id for record in taken}) == 1
+    records = await asyncio.gather(*(upload(app, session_id, name, b"one") for name in names))
+    assert len({record.id for record in records}) == 1
     assert len(await app.sessions.workspace("local", session_id).list()) == 1
 
 
@@ -137,19 +137,19 @@ async def test_the_same_large_content_lies_in_the_storage_once(app: App, session
 
 async def test_no_name_becomes_a_path_of_the_host(app: App, session_id: str, tmp_path: Path) -> None:
     before = {path for path in tmp_path.rglob("*") if not path.name.startswith("footnote.db")}
-    taken = 0
+    accepted = 0
     last_parts = {name.replace("\\", "/").rpartition("/")[2]: name for name in NAMES}
     for number, name in enumerate(last_parts.values()):
         try:
             record = await upload(app, session_id, name, f"text {number}".encode())
         except UsageError:
             continue
-        taken += 1
+        accepted += 1
         workspace = app.sessions.workspace("local", session_id)
         assert unquote(record.url) == f"uploads/local/{record.id}/{record.filename}"
         assert "/" not in record.filename
         assert await workspace.read(record.path) == f"text {number}".encode()
-    assert taken > len(last_parts) // 2
+    assert accepted > len(last_parts) // 2
     assert {path for path in tmp_path.rglob("*") if not path.name.startswith("footnote.db")} - before <= {
         tmp_path / "home" / "files",
         tmp_path / "home" / "spool",
@@ -221,7 +221,7 @@ async def test_what_cannot_be_read_is_kept_as_it_came_and_says_why(
     ],
 )
 async def test_what_no_process_can_read_is_kept_all_the_same(app: App, session_id: str, name: str, why: str) -> None:
-    async with SandboxPool(worker="sandbox.workers:work") as sandbox:
+    async with SandboxPool(worker="sandbox.scripted_worker:work") as sandbox:
         app.uploads = Uploads(app._database, app.blobs, app.library, sandbox, app.spool, max_bytes=10_000)
         record = await upload(app, session_id, name, b"words")
     with pytest.raises(NotText) as raised:
@@ -231,8 +231,8 @@ async def test_what_no_process_can_read_is_kept_all_the_same(app: App, session_i
 
 @pytest.mark.parametrize("head", [b"\x89PNG\r\n\x1a\n", b"ID3\4", b"\x1aE\xdf\xa3", b"\x1f\x8b\x08", b"\1\2\3\4"])
 async def test_what_holds_no_text_is_not_read(app: App, session_id: str, head: bytes) -> None:
-    # This worker fails to read any file that is called so.
-    async with SandboxPool(worker="sandbox.workers:work") as sandbox:
+    # The scripted worker fails for a file of this name.
+    async with SandboxPool(worker="sandbox.scripted_worker:work") as sandbox:
         app.uploads = Uploads(app._database, app.blobs, app.library, sandbox, app.spool, max_bytes=10_000)
         record = await upload(app, session_id, "fail", head + bytes(20))
     with pytest.raises(NotText) as raised:
@@ -242,7 +242,7 @@ async def test_what_holds_no_text_is_not_read(app: App, session_id: str, head: b
 
 async def test_what_is_made_to_do_harm_is_refused_by_its_reading(app: App, session_id: str) -> None:
     with pytest.raises(UnprocessableFile, match=r"a\.docx declares entities, which can be made to expand without end"):
-        await upload(app, session_id, "a.docx", docx(paragraph("&j;"), beginning=BILLION_LAUGHS))
+        await upload(app, session_id, "a.docx", docx(paragraph("&j;"), prolog=BILLION_LAUGHS))
     assert await app.sessions.workspace("local", session_id).list() == ()
 
 

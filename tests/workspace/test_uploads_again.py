@@ -1,4 +1,4 @@
-"""A file that could not be read for a reason that may pass is read when it is brought again; any other is not."""
+"""A file that could not be read for a transient reason is read when it is uploaded again; no other file is."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -20,8 +20,8 @@ AGAIN = "upload it again to have that tried once more"
 WORDS = docx(paragraph("A treaty was signed."))
 
 
-class Failing(SandboxPool):
-    """Fails as it is told to, and then does the work."""
+class FailingSandboxPool(SandboxPool):
+    """Raises the given failures in turn, and then does the work."""
 
     def __init__(self, *failures: Exception) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ def use_sandbox(app: App, sandbox: SandboxPool) -> None:
 
 
 async def test_what_failed_for_a_passing_reason_is_read_when_it_is_brought_again(app: App, session_id: str) -> None:
-    async with Failing(
+    async with FailingSandboxPool(
         JobFailed("a.docx takes too long to be read."), JobFailed("a.docx takes too long again.")
     ) as sandbox:
         use_sandbox(app, sandbox)
@@ -90,7 +90,7 @@ async def test_what_failed_for_a_passing_reason_is_read_when_it_is_brought_again
 
 
 async def test_what_the_reader_said_of_a_file_stands(app: App, session_id: str) -> None:
-    async with Failing(ParserRefused("a.docx is damaged.")) as sandbox:
+    async with FailingSandboxPool(ParserRefused("a.docx is damaged.")) as sandbox:
         use_sandbox(app, sandbox)
         first = await upload(app, session_id)
         assert await upload(app, session_id) == first
@@ -99,7 +99,7 @@ async def test_what_the_reader_said_of_a_file_stands(app: App, session_id: str) 
 
 
 async def test_many_that_bring_it_again_at_once_get_one_file_with_its_text(app: App, session_id: str) -> None:
-    async with Failing(JobFailed("a.docx was lost.")) as sandbox:
+    async with FailingSandboxPool(JobFailed("a.docx was lost.")) as sandbox:
         use_sandbox(app, sandbox)
         first = await upload(app, session_id)
         assert set(await asyncio.gather(*(upload(app, session_id) for _ in range(4)))) == {first}
@@ -107,16 +107,16 @@ async def test_many_that_bring_it_again_at_once_get_one_file_with_its_text(app: 
 
 
 @pytest.mark.parametrize(
-    ("deed", "kind"),
+    ("action", "kind"),
     [
-        *((deed, ParserRefused) for deed in ("refuse", "memory", "deep")),
+        *((action, ParserRefused) for action in ("refuse", "memory", "deep")),
         *(
-            (deed, JobFailed)
-            for deed in ("killed SIGKILL", "killed SIGXCPU", "killed SIGSEGV", "missing", "fail", "quit")
+            (action, JobFailed)
+            for action in ("killed SIGKILL", "killed SIGXCPU", "killed SIGSEGV", "missing", "fail", "quit")
         ),
     ],
 )
-async def test_only_what_the_reader_says_is_a_fact_about_the_file(deed: str, kind: type[UnprocessableFile]) -> None:
-    async with SandboxPool(worker="sandbox.workers:work") as sandbox:
+async def test_only_what_the_reader_says_is_a_fact_about_the_file(action: str, kind: type[UnprocessableFile]) -> None:
+    async with SandboxPool(worker="sandbox.scripted_worker:work") as sandbox:
         with pytest.raises(kind):
-            await sandbox.run(ReadText(content=b"words", filename=deed, media_type="text/plain"))
+            await sandbox.run(ReadText(content=b"words", filename=action, media_type="text/plain"))

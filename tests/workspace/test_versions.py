@@ -1,4 +1,4 @@
-"""Versions, edits of both sides and restoring, held against a plain list of texts."""
+"""Versions, edits by agent and user, and restoring, compared with a plain list of texts."""
 
 import asyncio
 import os
@@ -19,30 +19,28 @@ from footnote.db.engine import Database
 from footnote.library import Library
 from footnote.protocol.errors import FileChanged, UsageError
 from footnote.sessions.store import Sessions
-from footnote.storage.local import LocalStorage
-from footnote.storage.memory import MemoryStorage
+from footnote.storage.local import LocalStorage, MemoryStorage
 from footnote.workspace.blobs import Blobs
-from footnote.workspace.diffs import make_diff
 from footnote.workspace.files import FileChange, FileMissing, Workspace
-from footnote.workspace.in_memory import in_memory_workspace
-from footnote.workspace.text import replace
+from footnote.workspace.text import make_diff, replace
+from workspace.in_memory import in_memory_workspace
 
 PATHS = st.sampled_from(["/a.md", "/folder/b.md", "/Ca\u0301.md", "/c\u00e1.md"])
 TEXTS = st.text(alphabet="ab\n\r\u00e9\u4e2d", max_size=6) | st.sampled_from(["x" * 70_000, "y" * 70_000])
 
 
-class Versions(RuleBasedStateMachine):
-    """Whatever agent and user do, each file is the last of its versions, and every one of them is still there."""
+class VersionsMachine(RuleBasedStateMachine):
+    """After any actions of agent and user each file equals its last version, and every version is still there."""
 
     def __init__(self) -> None:
         super().__init__()
         self.loop = asyncio.new_event_loop()
-        self.workspace: Workspace = self.run(self.opened())
+        self.workspace: Workspace = self.run(self.open_workspace())
         self.files: dict[str, list[tuple[str, str]]] = {}
         self.seen: dict[str, int] = {}
         self.calls = 0
 
-    async def opened(self) -> Workspace:
+    async def open_workspace(self) -> Workspace:
         return in_memory_workspace()
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
@@ -69,7 +67,7 @@ class Versions(RuleBasedStateMachine):
             with pytest.raises(FileChanged):
                 self.run(self.write(path, text, call_id))
             return
-        for _ in range(1 + again):  # the same call, carried out once more after a crash, writes nothing
+        for _ in range(1 + again):  # the same call, repeated after a crash, writes nothing
             assert self.run(self.write(path, text, call_id)).record.path == normalize(path)
         self.add(normalize(path), text, "agent")
         self.seen[normalize(path)] = len(self.files[normalize(path)])
@@ -149,8 +147,8 @@ class Versions(RuleBasedStateMachine):
     def everything_is_there(self) -> None:
         assert [record.path for record in self.run(self.workspace.list())] == sorted(self.files)
         for path, versions in self.files.items():
-            kept = self.run(self.workspace.versions(path))
-            assert [(one.number, one.author) for one in reversed(kept)] == [
+            stored = self.run(self.workspace.versions(path))
+            assert [(one.number, one.author) for one in reversed(stored)] == [
                 (number, author) for number, (_, author) in enumerate(versions, 1)
             ]
             for number, (text, _) in enumerate(versions, 1):
@@ -162,10 +160,10 @@ def normalize(path: str) -> str:
     return path.replace("a\u0301", "\u00e1")
 
 
-class StoredVersions(Versions):
+class StoredVersionsMachine(VersionsMachine):
     """The same in a database, with small contents in it and large ones in the storage."""
 
-    async def opened(self) -> Workspace:
+    async def open_workspace(self) -> Workspace:
         self.opening = Database.in_memory()
         self.database = await self.opening.__aenter__()
         self.storage = MemoryStorage()
@@ -184,9 +182,9 @@ class StoredVersions(Versions):
         super().teardown()
 
 
-TestVersions = Versions.TestCase
+TestVersions = VersionsMachine.TestCase
 TestVersions.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
-TestStoredVersions = StoredVersions.TestCase
+TestStoredVersions = StoredVersionsMachine.TestCase
 TestStoredVersions.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
 
 
@@ -213,7 +211,7 @@ async def test_texts_of_lines_that_come_again_and_again_are_compared_as_a_block(
     for text in texts:
         record = await workspace.write("/a.md", f"first\n{text}last\n", message_id=None)
     newer, older = [(one, await workspace.read("/a.md", one.number)) for one in await workspace.versions("/a.md")]
-    diff = make_diff(record, older, newer)  # in one block: line by line it would take a minute
+    diff = make_diff(record, older, newer)  # as one block: line by line it would take a minute
     assert diff.diff is not None
     assert (diff.added - diff.removed, diff.diff.splitlines()[:4]) == (
         4000,
@@ -255,7 +253,7 @@ async def test_a_writer_that_is_killed_leaves_the_old_version_or_the_new_one(tmp
         assert writer.stdout is not None
         for _ in range(3):
             await writer.stdout.readline()
-        await asyncio.sleep(round_ * 0.002)  # somewhere in the next writing
+        await asyncio.sleep(round_ * 0.002)  # somewhere during the next writes
         os.kill(writer.pid, signal.SIGKILL)
         await writer.wait()
         async with Database.open(engines.database_url(tmp_path), tmp_path) as database:

@@ -5,13 +5,11 @@ import "./ui/base.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/App";
-import { keepUp } from "./app/upkeep";
-import { apply } from "./state/preferences";
+import { start } from "./app/start";
 
 const root = document.getElementById("root");
 if (root) {
-  apply();
-  keepUp();
+  start();
   createRoot(root).render(
     <StrictMode>
       <App />

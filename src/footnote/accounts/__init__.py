@@ -1,8 +1,5 @@
-"""Who asks, and what proves it: users, passwords, tokens.
+"""Users, and how they authenticate.
 
-- `accounts`   `Accounts`: all that can be done with them
-- `names`      what a user may be called, and when two names are the same
-- `passwords`  hashed and verified, a few at a time
-- `proofs`     tokens and cookies, of which only hashes are kept
-- `local`      the token of the person at the machine itself
+- `accounts`     `Accounts`: users, logins, tokens
+- `credentials`  passwords and tokens, of which only hashes are stored, and the token of the user of this machine
 """

@@ -1,13 +1,14 @@
-"""`Accounts`: users and what they prove themselves with.
+"""`Accounts`: users and their credentials.
 
 accounts = Accounts(database, local_token=local_token(home, environ))
-who, cookie = await accounts.log_in(Login(name="ann", password="…"))
-who = await accounts.principal(cookie, "cookie")
+user, cookie = await accounts.log_in(Login(name="ann", password="…"))
+user = await accounts.principal(cookie, "cookie")
 """
 
 import asyncio
 import logging
 import time
+import unicodedata
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal
@@ -15,13 +16,20 @@ from typing import Literal
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from footnote.accounts.names import MAX_NAME_LENGTH, name_key, normalize_name
-from footnote.accounts.passwords import Passwords, check_password
-from footnote.accounts.proofs import PREFIXES, has_prefix_of, hash_of, is_equal, new_secret
+from footnote.accounts.credentials import (
+    PREFIXES,
+    Passwords,
+    check_password,
+    has_prefix_of,
+    hash_of,
+    is_equal,
+    new_secret,
+)
 from footnote.db import accounts as db
 from footnote.db.blobs import get_or_create_secret as db_secret
 from footnote.db.engine import Database
 from footnote.db.script import Steps, lock, script
+from footnote.protocol import format_time, new_id
 from footnote.protocol.accounts import (
     LOCAL_USER,
     IssuedToken,
@@ -42,17 +50,15 @@ from footnote.protocol.errors import (
     Unknown,
     UsageError,
 )
-from footnote.protocol.ids import new_id
-from footnote.protocol.times import format_time
 
 DAY = 86_400.0
 COOKIE_SECONDS = 30 * DAY
-"""A visit of the page ends when nothing came for so long."""
+"""A login ends when there is no request for this long."""
 LOGIN_SECONDS = 15 * 60.0
 TOUCH_SECONDS = 60.0
-"""When something was last used is written down no more often than this."""
+"""The time of the last use of a credential is updated at most this often."""
 MAX_TOKENS = 200
-"""Tokens of one user at a time."""
+"""The number of tokens that a user can have."""
 SHARED_TOKEN_NAME = "local token"  # noqa: S105 - the name that it is kept under
 WRONG_PASSWORD = "The name or the password is wrong."  # noqa: S105 - a sentence
 WRONG_TOKEN = "This login link has been used or is too old. Ask for a new one."  # noqa: S105 - a sentence
@@ -61,7 +67,7 @@ log = logging.getLogger(__name__)
 
 
 class Accounts:
-    """Any number of them, in any number of processes, may share a database."""
+    """Several processes may share a database."""
 
     def __init__(
         self,
@@ -78,14 +84,14 @@ class Accounts:
         self._touch_tasks: dict[str, asyncio.Task[None]] = {}
 
     async def share_local_token(self) -> str | None:
-        """The first replica decides for all, so that what one was told opens every other one too."""
+        """Stores the local token of the first replica, so that all replicas accept the same one."""
         if self._local_token is not None:
-            kept = await self._database.write(db_secret(SHARED_TOKEN_NAME, self._local_token.encode()))
-            self._local_token = kept.decode()
+            stored = await self._database.write(db_secret(SHARED_TOKEN_NAME, self._local_token.encode()))
+            self._local_token = stored.decode()
         return self._local_token
 
     async def close(self) -> None:
-        """Before the database is: waits for what is still being noted."""
+        """Called before the database is closed: waits for pending updates of last uses."""
         await asyncio.gather(*self._touch_tasks.values())
         await asyncio.to_thread(self._passwords.close)
 
@@ -107,9 +113,9 @@ class Accounts:
     async def add(self, new: NewUser) -> User:
         name = normalize_name(new.name)
         check_password(new.password)
-        taken = Conflict(f"There is a user {name} already. Choose another name.")
+        conflict = Conflict(f"There is a user {name} already. Choose another name.", code="user_exists", name=name)
         if await self._database.read(db.account_by_name(name_key(name))):  # before much work is done
-            raise taken
+            raise conflict
         row = db.AccountRow(
             id=new_id("user"),
             name=name,
@@ -119,11 +125,11 @@ class Accounts:
             password=await self._passwords.hash(new.password),
         )
         if not await self._database.write(db.add_account(row, name_key(name))):
-            raise taken
+            raise conflict
         return _user(row)
 
     async def change(self, user_id: str, changes: UserChanges) -> User:
-        """All of it, or nothing. A new password, like being disabled, ends every visit of the page."""
+        """Applies all changes or none. A new password ends all logins of the user, and so does being disabled."""
         await self._database.read(_require_account(user_id))  # before much work is done
         hashed = None if changes.password is UNSET else await self._passwords.hash(changes.password)
         return _user(await self._database.write(_update_account(user_id, changes, hashed), erase=hashed is not None))
@@ -133,11 +139,11 @@ class Accounts:
         await self._database.read(_check_removable(user_id))
 
     async def remove(self, user_id: str) -> None:
-        """With all that is theirs. It cannot be brought back. Whoever calls has ended their runs."""
+        """Deletes a user and everything that belongs to the user, for good. The caller has ended the user's runs."""
         await self._database.write(_delete_account(user_id), erase=True)
 
     async def log_in(self, login: Login) -> tuple[Principal, str]:
-        """Who it is, and the secret of a new cookie."""
+        """The user, and the secret of a new cookie."""
         by_password = login.name is not None and login.password is not None
         if by_password == (login.token is not None):
             raise UsageError("Log in with a name and a password, or with a token.")
@@ -153,7 +159,7 @@ class Accounts:
             await self._database.write(db.consume_credential(hash_of(secret), "cookie", self._clock()))
 
     async def principal(self, secret: str, by: Literal["token", "cookie"]) -> Principal | None:
-        """Whose secret this is. None: nobody's, or no longer."""
+        """The user of a secret; None: there is none, or it has expired."""
         if by == "token" and self._local_token is not None and is_equal(secret, self._local_token):
             local = await self._database.read(db.account(LOCAL_USER))
             return Principal(local.id, local.name, local.role, by) if local and not local.disabled else None
@@ -168,21 +174,23 @@ class Accounts:
         return Principal(owner.user_id, owner.name, owner.role, by)
 
     async def create_login_token(self, user_id: str = LOCAL_USER) -> str:
-        """A token that is good for one login, soon."""
+        """A token for one login, which expires soon."""
         secret, now = new_secret(PREFIXES["login"]), self._clock()
         row = _credential(user_id, "login", "login", now, now + LOGIN_SECONDS)
         await self._database.write(_issue_credential(row, secret))
         return secret
 
     async def tokens(self, user_id: str) -> tuple[TokenHead, ...]:
-        """Those of programs, the newest first."""
+        """The API tokens of a user, the newest first."""
         rows = await self._database.read(db.credentials(user_id, "token", self._clock()))
         return tuple(_head(row) for row in rows)
 
     async def issue(self, user_id: str, new: NewToken) -> IssuedToken:
         name = new.name.strip()
         if not 1 <= len(name) <= 100:
-            raise UsageError("A token's name has 1 to 100 characters. Choose another one.")
+            raise UsageError(
+                "A token's name has 1 to 100 characters. Choose another one.", code="token_name_length", max=100
+            )
         secret, now = new_secret(PREFIXES["token"]), self._clock()
         expires_at = None if new.expires_in_days is None else now + new.expires_in_days * DAY
         row = _credential(user_id, "token", name, now, expires_at)
@@ -192,32 +200,32 @@ class Accounts:
 
     async def revoke(self, user_id: str, token_id: str) -> None:
         if not await self._database.write(db.revoke_credential(user_id, token_id, "token")):
-            raise Unknown("There is no such token.")
+            raise Unknown("There is no such token.", code="token_not_found")
 
     async def _log_in_with_password(self, name: str, password: str, secret: str) -> Principal:
-        """One read and one verification, whoever is named; what follows is for those whose password is right."""
+        """Reads once and verifies once for every name, so that the time does not tell whether the user exists."""
         key = name_key(name) if len(name) <= 4 * MAX_NAME_LENGTH else ""
         row = await self._database.read(db.account_by_name(key))
         hashed = None if row is None else row.password
         if not await self._passwords.verify(password, hashed) or row is None or hashed is None:
-            raise NotLoggedIn(WRONG_PASSWORD)
-        again = None
+            raise NotLoggedIn(WRONG_PASSWORD, code="wrong_password")
+        rehashed = None
         if self._passwords.needs_rehash(hashed):
             with suppress(LimitReached):  # at the next login, then
-                again = await self._passwords.hash(password)
+                rehashed = await self._passwords.hash(password)
         cookie = self._cookie(row.id)
-        return await self._database.write(_finish_password_login(cookie, secret, verified=hashed, rehashed=again))
+        return await self._database.write(_finish_password_login(cookie, secret, verified=hashed, rehashed=rehashed))
 
     async def _log_in_with_token(self, token: str, secret: str) -> Principal:
         now = self._clock()
-        # A look first: guesses must not wait for the disk.
+        # A read first, so that wrong guesses cause no write.
         owner = (
             await self._database.read(db.credential_owner(hash_of(token), "login", now))
             if has_prefix_of(token, "login")
             else None
         )
         if owner is None:
-            raise NotLoggedIn(WRONG_TOKEN)
+            raise NotLoggedIn(WRONG_TOKEN, code="login_link_expired")
         return await self._database.write(_finish_token_login(hash_of(token), self._cookie(owner.user_id), secret))
 
     def _cookie(self, user_id: str) -> db.CredentialRow:
@@ -225,7 +233,7 @@ class Accounts:
         return replace(_credential(user_id, "cookie", "page", now, now + COOKIE_SECONDS), used_at=now)
 
     def _touch(self, credential_id: str, now: float, expires_at: float | None) -> None:
-        """Noted while the request goes on, which neither waits for it nor fails with it."""
+        """Runs in the background: the request neither waits for it nor fails with it."""
         if credential_id not in self._touch_tasks:
             task = asyncio.create_task(self._store_touch(credential_id, now, expires_at))
             self._touch_tasks[credential_id] = task
@@ -235,14 +243,14 @@ class Accounts:
         try:
             await self._database.write(db.touch_credential(credential_id, now, expires_at))
         except FootnoteError as error:
-            log.warning("When a token was last used could not be noted: %s", error.message)
+            log.warning("The time of the last use of a token could not be stored: %s", error.message)
 
 
 @script
 def _require_account(user_id: str) -> Steps[db.AccountRow]:
     row = yield from db.account(user_id)
     if row is None:
-        raise Unknown("There is no such user.")
+        raise Unknown("There is no such user.", code="user_not_found")
     return row
 
 
@@ -250,7 +258,7 @@ def _require_account(user_id: str) -> Steps[db.AccountRow]:
 def _require_enabled(user_id: str) -> Steps[db.AccountRow]:
     row = yield from _require_account(user_id)
     if row.disabled:
-        raise Conflict(f"The user {row.name} is disabled. Enable them first.")
+        raise Conflict(f"The user {row.name} is disabled. Enable them first.", code="user_disabled", name=row.name)
     return row
 
 
@@ -261,7 +269,9 @@ def _update_account(user_id: str, changes: UserChanges, hashed: str | None) -> S
     role = row.role if changes.role is UNSET else changes.role
     disabled = row.disabled if changes.disabled is UNSET else changes.disabled
     if user_id == LOCAL_USER and role != row.role:
-        raise NotAllowed("The user local is the person at the machine itself, and stays an admin.")
+        raise NotAllowed(
+            "The user local is the person at the machine itself, and stays an admin.", code="local_user_stays_admin"
+        )
     if role != "admin" or disabled:
         yield from _check_other_admin(row)
     yield from db.set_role(user_id, role)
@@ -277,7 +287,9 @@ def _update_account(user_id: str, changes: UserChanges, hashed: str | None) -> S
 def _check_removable(user_id: str) -> Steps[None]:
     row = yield from _require_account(user_id)
     if user_id == LOCAL_USER:
-        raise NotAllowed("The user local is the person at the machine itself, and cannot be removed.")
+        raise NotAllowed(
+            "The user local is the person at the machine itself, and cannot be removed.", code="local_user_stays"
+        )
     yield from _check_other_admin(row)
 
 
@@ -290,20 +302,22 @@ def _delete_account(user_id: str) -> Steps[None]:
 
 @script
 def _check_other_admin(row: db.AccountRow) -> Steps[None]:
-    """Nobody could undo it."""
+    """Raises an error if there would be no admin left."""
     if row.role == "admin" and not row.disabled and not (yield from db.has_another_admin(row.id)):
-        raise Conflict(f"{row.name} is the only admin. Make somebody else an admin first.")
+        raise Conflict(
+            f"{row.name} is the only admin. Make somebody else an admin first.", code="last_admin", name=row.name
+        )
 
 
 @script
 def _finish_password_login(
     cookie: db.CredentialRow, secret: str, *, verified: str, rehashed: str | None
 ) -> Steps[Principal]:
-    """If the password is still the one that was verified: it may have been changed at the same moment."""
+    """Only if the password is still the one that was verified: it may have been changed meanwhile."""
     yield lock("user", cookie.user_id)
     row = yield from db.account(cookie.user_id)
     if row is None or row.disabled or row.password != verified:
-        raise NotLoggedIn(WRONG_PASSWORD)
+        raise NotLoggedIn(WRONG_PASSWORD, code="wrong_password")
     if rehashed is not None:
         yield from db.set_password(row.id, rehashed)
     yield from db.add_credential(cookie, hash_of(secret))
@@ -316,7 +330,7 @@ def _finish_token_login(token_hash: str, cookie: db.CredentialRow, secret: str) 
     user_id = yield from db.consume_credential(token_hash, "login", cookie.created_at)
     row = None if user_id is None else (yield from db.account(user_id))
     if row is None or row.disabled or row.id != cookie.user_id:
-        raise NotLoggedIn(WRONG_TOKEN)
+        raise NotLoggedIn(WRONG_TOKEN, code="login_link_expired")
     yield from db.add_credential(cookie, hash_of(secret))
     return Principal(row.id, row.name, row.role, "cookie")
 
@@ -326,7 +340,11 @@ def _issue_credential(row: db.CredentialRow, secret: str) -> Steps[None]:
     yield lock("user", row.user_id)
     yield from _require_enabled(row.user_id)
     if row.kind == "token" and len((yield from db.credentials(row.user_id, "token", row.created_at))) >= MAX_TOKENS:
-        raise LimitReached(f"A user has at most {MAX_TOKENS} tokens. Remove one that is no longer needed.")
+        raise LimitReached(
+            f"A user has at most {MAX_TOKENS} tokens. Remove one that is no longer needed.",
+            code="too_many_tokens",
+            max=MAX_TOKENS,
+        )
     yield from db.add_credential(row, hash_of(secret))
 
 
@@ -347,4 +365,39 @@ def _head(row: db.CredentialRow) -> TokenHead:
         format_time(row.created_at),
         None if row.used_at is None else format_time(row.used_at),
         None if row.expires_at is None else format_time(row.expires_at),
+    )
+
+
+# Names ------------------------------------------------------------------------------------------------------
+
+
+MAX_NAME_LENGTH = 64
+_INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+"""Categories of invisible characters, with which a name would look like another one."""
+
+
+def normalize_name(name: str) -> str:
+    """The name as it is stored and shown. Raises `UsageError` if it is invalid."""
+    if len(name) > 4 * MAX_NAME_LENGTH:  # before work is spent on it
+        raise _invalid_name()
+    shown = unicodedata.normalize("NFKC", name).strip()
+    if not 1 <= len(shown) <= MAX_NAME_LENGTH or any(unicodedata.category(char) in _INVISIBLE for char in shown):
+        raise _invalid_name()
+    return " ".join(shown.split())
+
+
+def name_key(name: str) -> str:
+    """A key that is equal for names that differ only in case, width or spaces."""
+    return " ".join(_fold(_fold(name)).split())
+
+
+def _fold(name: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
+def _invalid_name() -> UsageError:
+    return UsageError(
+        f"A user's name has 1 to {MAX_NAME_LENGTH} characters that can be seen. Choose another one.",
+        code="user_name_length",
+        max=MAX_NAME_LENGTH,
     )

@@ -1,4 +1,4 @@
-"""The calls of one round: prepare, execute side by side, answer in the order in which they were asked for."""
+"""The tool calls of one round: prepare them, execute them in parallel, return their results in call order."""
 
 import asyncio
 import logging
@@ -25,85 +25,13 @@ from footnote.protocol.events import (
     ToolResultBlock,
     ToolStatus,
 )
-from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResultMessage, UserMessage
-from footnote.protocol.tools import Progress, ToolResult, failed, said
+from footnote.protocol.tools import Progress, ToolResult, error_result, text_result
 from footnote.tools.approval import Approver
 from footnote.tools.base import Tool, ToolContext
 from footnote.tools.registry import Toolbox
 from footnote.tracing import SLOW_BUCKETS, Operation
 from footnote.web_search.boundary import unwrap_web_text
-
-MAX_REPEATS = 3
-REPEATED_NOTE = Text(
-    "[You made this very call before in this turn. Nothing was done again: this is the result that you have already. "
-    "Go on with it, or make another call.]"
-)
-DUPLICATE_NOTE = (
-    "This very call stands twice in your response. It was carried out once: its result is that of the first of them."
-)
-
-
-def repeat_refusal(call: ToolCall, messages: Sequence[Message]) -> str | None:
-    """Why `call` is not run again: its last tries failed in a row. None: it may run."""
-    if _consecutive_failures(call, messages) < MAX_REPEATS - 1:
-        return None
-    return (
-        f"Refused: this is the same call of {call.name} with the same arguments for the {MAX_REPEATS}rd time in a row, "
-        "and it failed each time. Do not repeat it. Change the arguments, use another tool, or answer with what you "
-        "have and say what could not be done."
-    )
-
-
-def earlier_result(call: ToolCall, tool: Tool, messages: Sequence[Message], toolbox: Toolbox) -> ToolResult | None:
-    """What the same call came to earlier in this turn, with a note; None: it is to be carried out."""
-    if tool.reuse == "never":
-        return None
-    calls = _calls_by_id(messages)
-    for message in reversed(messages):
-        if isinstance(message, UserMessage):
-            return None
-        if not isinstance(message, ToolResultMessage):
-            continue
-        made = calls.get(message.tool_call_id)
-        if made is not None and is_same_call(made, call) and not message.is_error:
-            content = (*(part for part in message.content if part != REPEATED_NOTE), REPEATED_NOTE)
-            return ToolResult(content, artifact=message.artifact, images=message.images)
-        if tool.reuse == "until_change" and may_change_state(toolbox.get(message.tool_name)):
-            return None
-    return None
-
-
-def duplicate_result(result: ToolResult) -> ToolResult:
-    """The answer to a call that stands twice in a response: a result is said once, an error each time."""
-    return replace(result, files=(), usage=None) if result.is_error else said(DUPLICATE_NOTE)
-
-
-def is_same_call(one: ToolCall, other: ToolCall) -> bool:
-    return one.name == other.name and one.arguments == other.arguments and one.invalid == other.invalid
-
-
-def may_change_state(tool: Tool | None) -> bool:
-    return tool is None or tool.reuse == "never"
-
-
-def _calls_by_id(messages: Sequence[Message]) -> dict[str, ToolCall]:
-    return {made.id: made for message in messages if isinstance(message, AssistantMessage) for made in message.calls}
-
-
-def _consecutive_failures(call: ToolCall, messages: Sequence[Message]) -> int:
-    calls = _calls_by_id(messages)
-    failures = 0
-    for message in reversed(messages):
-        if isinstance(message, ToolResultMessage):
-            made = calls.get(message.tool_call_id)
-            if made is None or not is_same_call(made, call) or not message.is_error:
-                return failures
-            failures += 1
-        elif not isinstance(message, AssistantMessage):
-            return failures
-    return failures
-
 
 log = logging.getLogger(__name__)
 
@@ -113,9 +41,9 @@ CALLS = Operation(
 
 MAX_PARALLEL = 8
 MAX_CALLS = 32
-"""Calls of one round that are carried out."""
+"""Limit for the executed calls of one round."""
 CLEANUP_SECONDS = 2.0
-"""How long a cancelled tool may take to clean up before it is left behind."""
+"""How long a cancelled tool may take to clean up before it is abandoned."""
 
 STOPPED = "Stopped on request before this call finished; it may or may not have had its effect."
 NOT_STARTED = "Stopped on request before this call began."
@@ -139,13 +67,12 @@ TOO_LONG = (
     "long file can be written in several calls."
 )
 
-
 CallStep: TypeAlias = Event | CallBegun | CallEnded
 
 
 @dataclass(slots=True)
 class _RunningCall:
-    """One call on its way: `result` is set at once when it cannot be executed."""
+    """The state of one call. `result` is set at once if the call cannot be executed."""
 
     call: ToolCall
     tool: Tool | None = None
@@ -153,9 +80,9 @@ class _RunningCall:
     result: ToolResult | None = None
     has_started: bool = False
     may_start: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once it is stored that the call begins, where that is not stored before the whole batch."""
+    """Set once `CallBegun` is stored, for a call that waited for approval; for others it is stored before the batch."""
     duplicates: "list[_RunningCall]" = field(default_factory=list["_RunningCall"])
-    """Calls of the same response that ask for the same: they are answered by this one."""
+    """Equal calls of the same response: they get the result of this one."""
     is_duplicate: bool = False
 
 
@@ -163,7 +90,7 @@ _Feed: TypeAlias = asyncio.Queue[tuple[_RunningCall, Event | CallBegun | ToolRes
 
 
 class Calls:
-    """Carries out the calls of one response. After `steps` is exhausted, `results` are all there, in call order."""
+    """Executes the calls of one response. After `steps` is exhausted, `results` has all of them, in call order."""
 
     def __init__(
         self,
@@ -180,19 +107,6 @@ class Calls:
         self._context = context
         self._approver = approver
 
-    @property
-    def messages(self) -> list[ToolResultMessage]:
-        return [
-            ToolResultMessage(
-                call.id, call.name, result.content, result.is_error, result.artifact, images=result.images
-            )
-            for call, result in self.results
-        ]
-
-    @property
-    def files(self) -> tuple[FileRecord, ...]:
-        return tuple(file for _, result in self.results for file in result.files)
-
     async def steps(
         self,
         history: Sequence[Message],
@@ -202,11 +116,11 @@ class Calls:
         too_many: frozenset[str] = frozenset(),
         resumed: Resumed | None = None,
     ) -> AsyncGenerator[CallStep, None]:
-        """Everything that happens until each call is answered. `refused`: why none of them is executed. `too_many`: the
-        ids of those that are more than a response may ask for."""
+        """Everything that happens until each call has a result. `refusal`: why none of them is executed. `too_many`:
+        the ids of the calls above the limit of one response."""
         for pending in self._pending:
             if refusal is not None or pending.call.id in too_many:
-                pending.result = failed(refusal or TOO_MANY_CALLS)
+                pending.result = error_result(refusal or TOO_MANY_CALLS)
             else:
                 self._restore(pending, resumed)
             if pending.result is None:
@@ -234,25 +148,24 @@ class Calls:
         tool = self._toolbox.get(call.name)
         if call.invalid is not None:
             is_too_long = len(call.invalid) > MAX_ARGUMENTS
-            pending.result = failed(TOO_LONG if is_too_long else NOT_JSON.format(start=call.invalid[:200]))
+            pending.result = error_result(TOO_LONG if is_too_long else NOT_JSON.format(start=call.invalid[:200]))
         elif tool is None:
             known = ", ".join(self._toolbox.names) or "none"
-            pending.result = failed(f"There is no tool called {call.name!r}. Tools that exist: {known}.")
+            pending.result = error_result(f"There is no tool called {call.name!r}. Tools that exist: {known}.")
         elif reason := repeat_refusal(call, history):
-            pending.result = failed(reason)
+            pending.result = error_result(reason)
         else:
             try:
                 pending.tool, pending.params = tool, tool.parse(call.arguments)
                 pending.result = earlier_result(call, tool, history, self._toolbox)
             except ToolFailed as error:
-                pending.result = failed(error.message)
+                pending.result = error_result(error.message)
             except Exception:  # the types of a plugin are foreign code
                 log.exception("The arguments of %s could not be read.", call.name)
-                pending.result = failed(f"The arguments of {call.name} could not be read.")
+                pending.result = error_result(f"The arguments of {call.name} could not be read.")
 
     def _restore(self, pending: _RunningCall, resumed: Resumed | None) -> None:
-        """What came of this call before a crash: it is not carried out a second time, whether its tool is still there
-        or not."""
+        """Takes the result from before a crash: the call is not executed a second time, even if its tool is gone."""
         if resumed is None:
             return
         if pending.call.id in resumed.results:
@@ -260,14 +173,14 @@ class Calls:
         elif pending.call.id in resumed.started_calls:
             tool = self._toolbox.get(pending.call.name)
             if tool is None or not tool.idempotent:
-                pending.result = failed(INTERRUPTED)
+                pending.result = error_result(INTERRUPTED)
 
     def _pair_duplicates(self) -> None:
-        """Of calls that ask for the same, the first is carried out for all of them."""
-        to_do = [pending for pending in self._pending if pending.result is None]
-        changes = any(may_change_state(pending.tool) for pending in to_do)
+        """Of equal calls, the first is executed for all of them."""
+        to_execute = [pending for pending in self._pending if pending.result is None]
+        changes = any(may_change_state(pending.tool) for pending in to_execute)
         firsts: dict[bytes, _RunningCall] = {}
-        for pending in to_do:
+        for pending in to_execute:
             reuse = pending.tool.reuse if pending.tool is not None else "never"
             if reuse == "always" or (reuse == "until_change" and not changes):
                 first = firsts.setdefault(dumps((pending.call.name, pending.call.arguments)), pending)
@@ -277,18 +190,18 @@ class Calls:
 
     def _batches(self) -> Iterator[list[_RunningCall]]:
         """Calls that may run together: an exclusive one has a batch of its own."""
-        together: list[_RunningCall] = []
+        batch: list[_RunningCall] = []
         for pending in self._pending:
             if pending.result is not None or pending.is_duplicate:
                 continue
             if pending.tool is not None and pending.tool.exclusive:
-                yield from ([together] if together else [])
+                yield from ([batch] if batch else [])
                 yield [pending]
-                together = []
+                batch = []
             elif pending.tool is not None:
-                together.append(pending)
-        if together:
-            yield together
+                batch.append(pending)
+        if batch:
+            yield batch
 
     # Execute ---------------------------------------------------------------------------------------------
 
@@ -307,51 +220,51 @@ class Calls:
                 pending.result = step
                 yield CallEnded(pending.call.id, step)
                 yield ToolStatus(pending.call.id, "error" if step.is_error else "done")
-                for same in pending.duplicates:
-                    same.result = duplicate_result(step)
-                    yield CallEnded(same.call.id, same.result)
-                    for status in _remaining_statuses(same.call, same.result):
+                for duplicate in pending.duplicates:
+                    duplicate.result = duplicate_result(step)
+                    yield CallEnded(duplicate.call.id, duplicate.result)
+                    for status in _remaining_statuses(duplicate.call, duplicate.result):
                         yield status
                 for event in self._emit_results():
                     yield event
         except Cancelled:
             for task in tasks:
-                task.cancel()  # nothing begins any more
+                task.cancel()  # no further call starts
             for step in _drain_stopped(batch, feed):
                 yield step
         finally:
             for task in tasks:
                 task.cancel()
-            _, stubborn = await asyncio.wait(tasks, timeout=CLEANUP_SECONDS)
-            _abandoned_tasks.update(stubborn)
-            for task in stubborn:
+            _, unfinished = await asyncio.wait(tasks, timeout=CLEANUP_SECONDS)
+            _abandoned_tasks.update(unfinished)
+            for task in unfinished:
                 task.add_done_callback(_abandoned_tasks.discard)
 
     async def _run_call(self, pending: _RunningCall, feed: _Feed, slots: asyncio.Semaphore) -> None:
         call, tool = pending.call, pending.tool
         assert tool is not None  # noqa: S101 - only prepared calls come here
-        result = failed(f"{call.name} ended without a result.")
+        result = error_result(f"{call.name} ended without a result.")
         try:
-            # Before it takes a slot: the other calls do not wait until the user has decided.
+            # Before it takes a slot: other calls do not wait for the user's decision.
             refusal = await self._ask_approval(pending, tool, feed) if tool.approval else None
             if refusal is not None:
                 self._mark_running(pending, feed)
-                result = failed(refusal)
+                result = error_result(refusal)
                 return
             async with slots:
                 self._mark_running(pending, feed)
                 result = await self._result(pending, tool, feed) or result
         except ToolFailed as error:
-            result = failed(error.message)
+            result = error_result(error.message)
         except FootnoteError as error:
-            result = failed(error.public_message)
+            result = error_result(error.public_message)
         finally:
-            # Also after an accident: a call without a result would be waited for without end.
+            # Also after an unexpected exception: the loop above waits until each call has a result.
             feed.put_nowait((pending, result))
 
     async def _ask_approval(self, pending: _RunningCall, tool: Tool, feed: _Feed) -> str | None:
-        """Asks the user, and says why the call is not made; None: it is, and that it begins is stored. A call that
-        still waits has not begun, so that it is asked for again after a crash and not taken for one that had its
+        """Why the user refuses the call; None: it is approved, and `CallBegun` is stored. A call that still waits has
+        not started: after a crash the user is asked again, and the call does not count as one that may have had an
         effect."""
         call = ToolCall(pending.call.id, tool.name, to_builtins(pending.params))
         decision = await self._approver.decision(call, tool.title(self._context(call.id).locale))
@@ -383,33 +296,29 @@ class Calls:
         return result
 
     def _stop_waiting(self) -> Iterator[CallStep]:
-        """Those that waited for a call that was stopped."""
+        """Fails the calls that did not start because another was stopped."""
         for pending in self._pending:
             if pending.result is None:
-                pending.result = failed(NOT_STARTED)
+                pending.result = error_result(NOT_STARTED)
                 yield from _remaining_statuses(pending.call, pending.result)
 
     # Answer ----------------------------------------------------------------------------------------------
 
     def _emit_results(self) -> Iterator[Event]:
-        """The results that are next in call order, as blocks."""
+        """The results that are next in call order, as blocks of the turn."""
         while len(self.results) < len(self._pending):
             pending = self._pending[len(self.results)]
             if pending.result is None:
                 return
             call, result = pending.call, pending.result
             self.results.append((call, result))
-            status = "error" if result.is_error else "success"
             index = next(self._numbering)
-            images = result.images or UNSET
-            block = ToolResultBlock(call.id, call.name, status, unwrap_web_text(result.text), result.artifact, images)
-            yield BlockStart(index, block)
+            yield BlockStart(index, result_block(call, result))
             yield BlockStop(index)
 
 
 def _drain_stopped(batch: list[_RunningCall], feed: _Feed) -> Iterator[Event]:
-    """The ends of calls that were stopped. What was finished at this moment is finished, though nobody has looked
-    yet."""
+    """Ends the calls of a cancelled batch. A result that is already in the feed still counts."""
     unfinished = [pending for pending in batch if pending.result is None]
     while not feed.empty():
         pending, step = feed.get_nowait()
@@ -418,17 +327,105 @@ def _drain_stopped(batch: list[_RunningCall], feed: _Feed) -> Iterator[Event]:
         elif isinstance(step, ToolStatus | ToolProgress):
             yield step
     for pending in unfinished:
-        result = pending.result = pending.result or failed(STOPPED if pending.has_started else NOT_STARTED)
+        result = pending.result = pending.result or error_result(STOPPED if pending.has_started else NOT_STARTED)
         yield from _remaining_statuses(pending.call, result, has_started=pending.has_started)
 
 
-def _remaining_statuses(call: ToolCall, result: ToolResult, *, has_started: bool = False) -> Iterator[ToolStatus]:
-    """What is left to tell of a call that has its result. Also one that was never carried out is `running` before it
-    is an error: there is one order of states, and a client may insist on it."""
-    if not has_started:
-        yield ToolStatus(call.id, "running")
-    yield ToolStatus(call.id, "error" if result.is_error else "done")
+def _remaining_statuses(call: ToolCall, result: ToolResult, *, has_started: bool = False) -> tuple[ToolStatus, ...]:
+    """The statuses that a call with a result has not been through yet."""
+    return final_statuses(call, result)[has_started:]
+
+
+def final_statuses(call: ToolCall, result: ToolResult) -> tuple[ToolStatus, ToolStatus]:
+    """The statuses after `pending`. A call that was never executed is `running` before it is an error too: there is one
+    order of statuses, and a client may insist on it."""
+    return ToolStatus(call.id, "running"), ToolStatus(call.id, "error" if result.is_error else "done")
+
+
+def result_block(call: ToolCall, result: ToolResult) -> ToolResultBlock:
+    """The result as users see it."""
+    status = "error" if result.is_error else "success"
+    images = result.images or UNSET
+    return ToolResultBlock(call.id, call.name, status, unwrap_web_text(result.text), result.artifact, images)
+
+
+def result_message(call: ToolCall, result: ToolResult) -> ToolResultMessage:
+    """The result as the model reads it."""
+    return ToolResultMessage(call.id, call.name, result.content, result.is_error, result.artifact, images=result.images)
 
 
 _abandoned_tasks: set[asyncio.Task[None]] = set()
-"""Tools that would not stop in time. Somebody has to hold them, or they vanish in the middle of what they do."""
+"""Tasks of tools that did not stop in time. Without a reference, asyncio may collect a task while it runs."""
+
+
+# Repeated calls ------------------------------------------------------------------------------------------
+
+MAX_REPEATS = 3
+REPEATED_NOTE = Text(
+    "[You made this very call before in this turn. Nothing was done again: this is the result that you have already. "
+    "Go on with it, or make another call.]"
+)
+DUPLICATE_NOTE = (
+    "This very call stands twice in your response. It was carried out once: its result is that of the first of them."
+)
+
+
+def repeat_refusal(call: ToolCall, messages: Sequence[Message]) -> str | None:
+    """Why `call` is not executed again: its last attempts failed in a row. None: it may be."""
+    if _consecutive_failures(call, messages) < MAX_REPEATS - 1:
+        return None
+    return (
+        f"Refused: this is the same call of {call.name} with the same arguments for the {MAX_REPEATS}rd time in a row, "
+        "and it failed each time. Do not repeat it. Change the arguments, use another tool, or answer with what you "
+        "have and say what could not be done."
+    )
+
+
+def earlier_result(call: ToolCall, tool: Tool, messages: Sequence[Message], toolbox: Toolbox) -> ToolResult | None:
+    """The result of the same call earlier in this turn, with a note; None: the call is to be executed."""
+    if tool.reuse == "never":
+        return None
+    calls = _calls_by_id(messages)
+    for message in reversed(messages):
+        if isinstance(message, UserMessage):
+            return None
+        if not isinstance(message, ToolResultMessage):
+            continue
+        earlier = calls.get(message.tool_call_id)
+        if earlier is not None and is_same_call(earlier, call) and not message.is_error:
+            content = (*(part for part in message.content if part != REPEATED_NOTE), REPEATED_NOTE)
+            return ToolResult(content, artifact=message.artifact, images=message.images)
+        if tool.reuse == "until_change" and may_change_state(toolbox.get(message.tool_name)):
+            return None
+    return None
+
+
+def duplicate_result(result: ToolResult) -> ToolResult:
+    """The result of a duplicate call in a response: a note in place of a success, but the same error."""
+    return replace(result, files=(), usage=None) if result.is_error else text_result(DUPLICATE_NOTE)
+
+
+def is_same_call(one: ToolCall, other: ToolCall) -> bool:
+    return one.name == other.name and one.arguments == other.arguments and one.invalid == other.invalid
+
+
+def may_change_state(tool: Tool | None) -> bool:
+    return tool is None or tool.reuse == "never"
+
+
+def _calls_by_id(messages: Sequence[Message]) -> dict[str, ToolCall]:
+    return {call.id: call for message in messages if isinstance(message, AssistantMessage) for call in message.calls}
+
+
+def _consecutive_failures(call: ToolCall, messages: Sequence[Message]) -> int:
+    calls = _calls_by_id(messages)
+    failures = 0
+    for message in reversed(messages):
+        if isinstance(message, ToolResultMessage):
+            earlier = calls.get(message.tool_call_id)
+            if earlier is None or not is_same_call(earlier, call) or not message.is_error:
+                return failures
+            failures += 1
+        elif not isinstance(message, AssistantMessage):
+            return failures
+    return failures

@@ -1,9 +1,9 @@
-"""The loop: ask the model, carry out what it asks for, ask again, until it has answered.
+"""The loop: ask the model, execute the tool calls of its response, ask again, until it has answered.
 
-Everything that happens is yielded: events for whoever follows the turn, `Kept` messages for whoever stores it.
+Everything that happens is yielded: events for the clients that follow the turn, checkpoints for the caller to store.
+The caller passes in the state of the turn, so that it can close a turn whose loop was broken off.
 """
 
-import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
@@ -11,28 +11,27 @@ from functools import partial
 from msgspec.structs import replace
 
 from footnote.agent.calls import MAX_CALLS, OUTPUT_LIMIT_REACHED, RESPONSE_BROKEN_OFF, ROUNDS_USED_UP, Calls
+from footnote.agent.guided import GuidedModel
 from footnote.agent.round import Round
-from footnote.agent.turn import Indexes, Step, Turn
+from footnote.agent.turn import Step, Turn
 from footnote.agent.turn_state import TurnState
 from footnote.agent.window import Window
 from footnote.cancel import CancelScope
 from footnote.models.base import Context, Model
 from footnote.models.errors import CONTEXT_OVERFLOW, TOOLS_UNSUPPORTED
-from footnote.protocol.events import TurnStopReason
+from footnote.protocol.events import ErrorBody, TurnStopReason
 from footnote.protocol.messages import AssistantMessage
 from footnote.tools.approval import NO_APPROVER, Approver
 from footnote.tools.base import Abilities, ToolContext
 from footnote.tools.registry import Toolbox
 from footnote.tracing import SLOW_BUCKETS, Operation
 
-log = logging.getLogger(__name__)
-
 TOOLS_USED_UP = (
     "No tool can be called any more in this turn: all its rounds of tool calls are used up. Answer now with what you "
     "have, and say what could not be found out or done."
 )
-"""The last words of the system prompt in the last round, which has no tools. A model that is not told so promises to
-look further, or writes a call as text."""
+"""The end of the system prompt in the last round, which has no tools. Without this note, models promise to search
+further, or write a call as text."""
 
 ROUNDS = Operation(
     "round", "Rounds of runs: one response of a model, and its calls.", span="round", buckets=SLOW_BUCKETS
@@ -40,62 +39,65 @@ ROUNDS = Operation(
 
 
 async def run(
-    turn: Turn,
+    state: TurnState,
     model: Model,
     toolbox: Toolbox,
     abilities: Abilities,
     cancel: CancelScope,
     approver: Approver = NO_APPROVER,
 ) -> AsyncGenerator[Step, None]:
-    """One turn, from the question to the last word of the answer."""
-    ledger, window = TurnState(turn, model), Window(turn, model)
-    indexes = Indexes(turn.resumed.blocks if turn.resumed else 0)
+    """Runs one turn, from the question to the end of the answer."""
+    turn, indexes = state.turn, state.indexes
+    window = Window(turn, model)
+    responder = GuidedModel(model, abilities.sources) if model.profile.is_guided else model
     title = partial(toolbox.title, locale=turn.locale)
-    yield ledger.start()
-    message = ledger.interrupted_response()
+    yield state.start()
+    message = state.interrupted_response()
     while True:
         with ROUNDS() as span:
-            earlier = ledger.rounds - (message is not None)
+            earlier = len(state.responses) - (message is not None)
             span.set_attributes({"footnote.round": earlier + 1})
             withheld = len(toolbox) > 0 and earlier >= turn.max_tool_rounds
             tools = Toolbox.empty() if withheld else toolbox
 
             if message is None:
-                context, summary = await window.context(ledger.messages, tools.specs, cancel)
+                context, summary = await window.context(state.messages, await tools.offered_specs(abilities), cancel)
                 context = _add_used_up_note(context, used_up=withheld and earlier > 0)
-                for step in ledger.record_summary(summary):
+                for step in state.record_summary(summary):
                     yield step
-                response = Round(model, indexes, title, abilities.sources)
+                response = Round(responder, indexes, title, abilities.sources)
                 async with aclosing(response.events(context, window.options, cancel)) as events:
                     async for event in events:
+                        state.observe(event)
                         yield event
                 if response.refusal == CONTEXT_OVERFLOW and window.shrink():
                     continue
                 if response.refusal == TOOLS_UNSUPPORTED and context.tools:
-                    log.warning("%s does not take tools: it answers without them.", model.id)
-                    toolbox = Toolbox.empty()
+                    responder = GuidedModel(model, abilities.sources)
                     continue
                 message = response.message
                 window.calibrate(message.usage)
-                yield ledger.append_message(message, indexes.count)
+                yield state.append_response(message)
             if not message.calls:
                 break
 
             of_call = partial(_context_of_call, turn, abilities)
-            calls = Calls(ledger.open_calls(message), tools, indexes, of_call, approver)
+            calls = Calls(state.open_calls(), tools, indexes, of_call, approver)
             refused = _refusal_reason(message, withheld=withheld)
             too_many = frozenset(call.id for call in message.calls[MAX_CALLS:])
-            steps = calls.steps(ledger.messages, cancel, refusal=refused, too_many=too_many, resumed=turn.resumed)
+            steps = calls.steps(state.messages, cancel, refusal=refused, too_many=too_many, resumed=turn.resumed)
             async with aclosing(steps):
                 async for step in steps:
+                    state.observe(step)
                     yield step
-            for step in ledger.append_results(calls, indexes):
+            for step in state.append_results(calls):
                 yield step
             if cancel.is_cancelled or withheld or message.stop_reason in ("error", "aborted"):
                 break
             message = None
-    for event in ledger.end(_stop_reason(message, cancel, withheld=withheld), indexes, window.report):
-        yield event
+    reason = _stop_reason(message, cancel, withheld=withheld)
+    for step in state.close(reason, _error(message, reason), window.report):
+        yield step
 
 
 def _add_used_up_note(context: Context, *, used_up: bool) -> Context:
@@ -103,7 +105,7 @@ def _add_used_up_note(context: Context, *, used_up: bool) -> Context:
 
 
 def _refusal_reason(message: AssistantMessage, *, withheld: bool) -> str | None:
-    """Why the calls of this response are answered without being carried out. None: they are wanted."""
+    """Why the calls of this response are answered without being executed. None: they are executed."""
     if message.stop_reason in ("error", "aborted"):
         return RESPONSE_BROKEN_OFF
     if message.stop_reason == "length":
@@ -112,7 +114,7 @@ def _refusal_reason(message: AssistantMessage, *, withheld: bool) -> str | None:
 
 
 def _stop_reason(message: AssistantMessage, cancel: CancelScope, *, withheld: bool) -> TurnStopReason:
-    """How the turn ended, by its last response. A stop that came after the last word changes nothing."""
+    """How the turn ended, by its last response. A cancel after the end of that response changes nothing."""
     match message.stop_reason:
         case "error" | "aborted" as reason:
             return reason
@@ -124,6 +126,13 @@ def _stop_reason(message: AssistantMessage, cancel: CancelScope, *, withheld: bo
             return "max_rounds"
         case _:
             return "stop"
+
+
+def _error(message: AssistantMessage, reason: TurnStopReason) -> ErrorBody | None:
+    failure = message.failure
+    if reason != "error" or failure is None:
+        return None
+    return ErrorBody.from_failure(failure)
 
 
 def _context_of_call(turn: Turn, abilities: Abilities, call_id: str) -> ToolContext:

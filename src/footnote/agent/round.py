@@ -1,4 +1,4 @@
-"""One round's response: the twelve events of a model into the events of the turn."""
+"""The response of one round: converts the twelve stream events of a model into the events of the turn."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
@@ -7,8 +7,10 @@ from contextlib import aclosing
 from msgspec.structs import replace
 
 from footnote.cancel import CancelScope
-from footnote.evidence.check import check_citations, may_cite
+from footnote.evidence.claims import may_cite
+from footnote.evidence.pointers import PointerFilter, plain_footnotes
 from footnote.evidence.sources import Sources
+from footnote.evidence.verdict import check_citations
 from footnote.models.base import Context, Model, Options
 from footnote.protocol.events import (
     BlockDelta,
@@ -25,7 +27,7 @@ from footnote.protocol.events import (
     ToolUseBlock,
 )
 from footnote.protocol.messages import AssistantMessage, Block, Text, ToolCall
-from footnote.protocol.sources import Citation
+from footnote.protocol.sources import Citation, Pointer
 from footnote.protocol.stream import (
     Done,
     Failed,
@@ -42,17 +44,46 @@ from footnote.protocol.stream import (
 )
 
 PROGRESS_STEP_CHARS = 2_048
-"""A call whose arguments grow by this many characters says so: a report of some pages takes a minute to write."""
+"""Progress is reported each time the arguments of a call grow by this many characters: writing a report of some pages
+takes a minute."""
 LONG_TEXT_CHARS = 100_000
-"""Characters in which even looking for a footnote takes some milliseconds."""
+"""In a text of this length, even the search for a footnote takes some milliseconds."""
 
 
-def _check(text: str, sources: Sources) -> tuple[Citation, ...]:
-    return check_citations(text, sources) if may_cite(text) else ()
+def _check(text: str, sources: Sources, pointers: tuple[Pointer, ...]) -> tuple[Citation, ...]:
+    return check_citations(text, sources, pointers) if may_cite(text) else ()
+
+
+class _ShownText:
+    """A text that is being streamed, with plain footnotes in the place of pointers."""
+
+    __slots__ = ("_filter", "_pieces")
+
+    def __init__(self, sources: Sources) -> None:
+        self._filter = PointerFilter(sources) if sources.has_evidence else None
+        self._pieces: list[str] = []
+
+    def feed(self, piece: str) -> str:
+        """What can be shown of the text with this piece."""
+        if self._filter is None:
+            return piece
+        return self._note(self._filter.feed(piece))
+
+    def flush(self) -> str:
+        return "" if self._filter is None else self._note(self._filter.flush())
+
+    def _note(self, plain: str) -> str:
+        if plain:
+            self._pieces.append(plain)
+        return plain
+
+    def finish(self, whole: str) -> tuple[str, tuple[Pointer, ...]]:
+        """The whole text as it was shown, and its pointers. `whole`: as the model wrote it."""
+        return (whole, ()) if self._filter is None else ("".join(self._pieces), self._filter.pointers)
 
 
 class _CallArguments:
-    """A call whose arguments are still being written: how much there is, and how much of it was told."""
+    """A call whose arguments are still being streamed: their length, and the length that was last reported."""
 
     __slots__ = ("id", "length", "reported", "title")
 
@@ -64,7 +95,7 @@ class _CallArguments:
 
 
 class Round:
-    """Asks the model once. After `events` is exhausted, `message` is what it said."""
+    """One request to the model. After `events` is exhausted, `message` is the response."""
 
     message: AssistantMessage
 
@@ -73,13 +104,16 @@ class Round:
         self._numbering = numbering
         self._title = title
         self._sources = sources
-        self._citations: dict[int, tuple[Citation, ...]] = {}
+        self._open_texts: dict[int, _ShownText] = {}
+        self._texts: dict[int, Text] = {}
+        """The finished texts with their footnotes, by their index in the stream."""
         self._indexes: dict[int, int] = {}
         self._writing_calls: dict[int, _CallArguments] = {}
+        self._calls: dict[int, ToolCall] = {}
 
     @property
     def refusal(self) -> str | None:
-        """Why the provider refused the request before it said anything, in a word that the loop can act on."""
+        """The error type of a request that the provider refused before any content, for the loop to act on."""
         failure = self.message.failure
         return failure.type if failure is not None and not self.message.content else None
 
@@ -88,27 +122,33 @@ class Round:
         async with aclosing(self._model.stream(context, options, cancel)) as stream:
             async for event in stream:
                 if isinstance(event, TextDelta):
-                    yield BlockDelta(indexes[event.index], TextGrowth(event.delta))
+                    if text := self._open_texts[event.index].feed(event.delta):
+                        yield BlockDelta(indexes[event.index], TextGrowth(text))
                 elif isinstance(event, ThinkingDelta):
                     yield BlockDelta(indexes[event.index], ThinkingGrowth(event.delta))
                 else:
-                    if isinstance(event, TextEnd) and (citations := await self._check_citations(event)):
-                        yield BlockDelta(indexes[event.index], CitationsGrowth(citations))
+                    if isinstance(event, TextEnd):
+                        for growth in await self._finish_text(event):
+                            yield growth
                     for step in self._convert_event(event):
                         yield step
 
-    async def _check_citations(self, event: TextEnd) -> tuple[Citation, ...]:
-        """How the footnotes of a finished text rest on what was read. Beside the event loop: pages may be long."""
-        if len(event.content) < LONG_TEXT_CHARS and not may_cite(event.content):
-            return ()
-        citations = await asyncio.to_thread(_check, event.content, self._sources)
-        if citations:
-            self._citations[event.index] = citations
-        return citations
+    async def _finish_text(self, event: TextEnd) -> list[BlockDelta]:
+        """The end of a text, and the verdicts on its footnotes, from a thread: pages may be long."""
+        open_text = self._open_texts.pop(event.index)
+        rest = open_text.flush()
+        text, pointers = open_text.finish(event.content)
+        citations: tuple[Citation, ...] = ()
+        if len(text) >= LONG_TEXT_CHARS or may_cite(text):
+            citations = await asyncio.to_thread(_check, text, self._sources, pointers)
+        self._texts[event.index] = Text(text, citations)
+        growths = ([TextGrowth(rest)] if rest else []) + ([CitationsGrowth(citations)] if citations else [])
+        return [BlockDelta(self._indexes[event.index], growth) for growth in growths]
 
     def _convert_event(self, event: StreamEvent) -> Iterator[Event]:
         match event:
             case TextStart():
+                self._open_texts[event.index] = _ShownText(self._sources)
                 yield BlockStart(self._open_block(event.index), TextBlock())
             case ThinkingStart():
                 yield BlockStart(self._open_block(event.index), ThinkingBlock())
@@ -119,7 +159,7 @@ class Round:
             case ToolCallDelta():
                 yield from self._report_progress(event)
             case ToolCallEnd():
-                call = event.call
+                call = self._calls[event.index] = _with_plain_footnotes(event.call, self._sources)
                 index = self._open_block(event.index)
                 yield BlockStart(index, ToolUseBlock(call.id, call.name, self._title(call.name), call.arguments))
                 yield BlockStop(index)
@@ -130,19 +170,20 @@ class Round:
                 pass
 
     def _as_streamed(self, message: AssistantMessage) -> AssistantMessage:
-        """The message to be kept, so that it can be shown again just as it was: its blocks in the order in which they
-        were told, with the titles of the calls and with what was said of the footnotes."""
-        shown: list[tuple[int, Block]] = []
-        told = -1
+        """The message to store, so that history shows it as it was streamed: its blocks in the order of their events,
+        with the titles of the calls and the verdicts on the footnotes."""
+        blocks: list[tuple[int, Block]] = []
+        position = -1
         for index, block in enumerate(message.content):
-            told = self._indexes.get(index, told)  # a block that is not told stays behind the one before it
-            if isinstance(block, Text) and index in self._citations:
-                shown.append((told, replace(block, citations=self._citations[index])))
+            position = self._indexes.get(index, position)  # a block without events stays behind the one before it
+            if isinstance(block, Text):
+                blocks.append((position, self._texts.get(index, block)))
             elif isinstance(block, ToolCall):
-                shown.append((told, replace(block, title=self._title(block.name))))
+                call = self._calls.get(index) or _with_plain_footnotes(block, self._sources)
+                blocks.append((position, replace(call, title=self._title(call.name))))
             else:
-                shown.append((told, block))
-        return replace(message, content=tuple(block for _, block in sorted(shown, key=lambda entry: entry[0])))
+                blocks.append((position, block))
+        return replace(message, content=tuple(block for _, block in sorted(blocks, key=lambda entry: entry[0])))
 
     def _open_block(self, stream_index: int) -> int:
         index = self._indexes[stream_index] = next(self._numbering)
@@ -154,3 +195,17 @@ class Round:
         if call.length - call.reported >= PROGRESS_STEP_CHARS:
             call.reported = call.length
             yield ToolProgress(call.id, "writing", call.length, None, call.title)
+
+
+def _with_plain_footnotes(call: ToolCall, sources: Sources) -> ToolCall:
+    """A call whose texts leave the product: a file, or an argument of somebody else's tool."""
+    if not sources.has_evidence:
+        return call
+    texts = {
+        name: plain_footnotes(value, sources)
+        for name, value in call.arguments.items()
+        if isinstance(value, str) and may_cite(value)
+    }
+    pointers = {name: text.pointers for name, text in texts.items() if text.pointers}
+    arguments = call.arguments | {name: text.text for name, text in texts.items()}
+    return replace(call, arguments=arguments, pointers=pointers) if texts else call

@@ -1,4 +1,4 @@
-"""What a turn is given, and what it hands up beside the events that a client follows."""
+"""The input of a turn, and the checkpoints that it yields beside the events for clients."""
 
 from collections.abc import Mapping
 from typing import Self, TypeAlias
@@ -12,17 +12,17 @@ from footnote.protocol.tools import Locale, ToolResult
 
 
 class HistorySummary(Struct, frozen=True):
-    """What the first `upto` messages of a session said, in few words, for a model whose window is too small."""
+    """A summary of the first `upto` messages of a session, for a model whose context window is too small for them."""
 
     upto: int
     text: str
 
 
 class Resumed(Struct, frozen=True):
-    """Where a turn goes on after a crash. `blocks`: how many of its blocks are kept.
+    """Where a turn resumes after a crash. `blocks`: how many of its blocks are stored.
 
-    Of the calls of the last response, `finished` have a result and `begun` were started: whether those had their
-    effect, nobody knows. `files` and `spent` are what finished calls wrote and used.
+    `results` are those of finished calls. Calls in `started_calls` without a result may or may not have had their
+    effect. `files` and `usage` are what finished calls wrote and used.
     """
 
     blocks: int
@@ -33,10 +33,10 @@ class Resumed(Struct, frozen=True):
 
 
 class Turn(Struct, frozen=True):
-    """One question and everything that its answer is made from.
+    """One question and everything that its answer depends on.
 
     `messages` is the session so far, the question last. After a crash, the finished messages of this turn follow
-    it, and `resumed` says what else is known of it: the loop goes on from there.
+    the question, and the loop resumes with them and `resumed`.
     """
 
     session_id: str
@@ -52,14 +52,14 @@ class Turn(Struct, frozen=True):
 
 
 class MessageCompleted(Struct, frozen=True):
-    """A message that is whole: to be stored, once, now. `blocks`: how many the turn has with it."""
+    """A complete message, to be stored now. `blocks`: how many blocks the turn has with it."""
 
     message: AssistantMessage | ToolResultMessage
     blocks: int
 
 
 class CallBegun(Struct, frozen=True):
-    """A call that has an effect is about to be carried out, as soon as this is stored: it may not be begun twice."""
+    """A call that is not idempotent starts as soon as this is stored, so that a crash does not start it twice."""
 
     call_id: str
 
@@ -72,7 +72,7 @@ class CallEnded(Struct, frozen=True):
 
 
 class HistorySummarised(Struct, frozen=True):
-    """Old turns were summarised: to be stored, so that it need not be done again."""
+    """Old turns were summarised, to be stored for the next turns."""
 
     summary: HistorySummary
 
@@ -93,5 +93,5 @@ class Indexes:
 
 
 Checkpoint: TypeAlias = MessageCompleted | CallBegun | CallEnded | HistorySummarised
-"""What a turn hands up to be stored. Before the next step is asked for, it must be."""
+"""What a turn yields to be stored, before the next step is requested."""
 Step: TypeAlias = Event | Checkpoint

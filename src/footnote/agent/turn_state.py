@@ -1,119 +1,207 @@
-"""What a turn adds up to: its messages, its tokens and cost, its files, and how it ended."""
+"""The state of one turn: its messages, open calls, tokens, cost and files, and how all of that is closed at its end."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
-from footnote.agent.calls import Calls
-from footnote.agent.summary import SummaryResult
-from footnote.agent.turn import HistorySummarised, Indexes, MessageCompleted, Turn
-from footnote.agent.window import question_index
-from footnote.models.base import Model
+from footnote.agent.calls import (
+    INTERRUPTED,
+    RESPONSE_BROKEN_OFF,
+    Calls,
+    final_statuses,
+    result_block,
+    result_message,
+)
+from footnote.agent.turn import CallBegun, CallEnded, HistorySummarised, Indexes, MessageCompleted, Step, Turn
+from footnote.agent.window import SummaryResult, question_index
+from footnote.models.profiles import Price
 from footnote.protocol.events import (
     AttachmentsBlock,
+    BlockDelta,
     BlockStart,
     BlockStop,
     ContextReport,
     Delta,
     ErrorBody,
     ErrorEvent,
-    Event,
     MessageDelta,
     MessageHead,
     MessageStart,
     MessageStop,
     RoundRestart,
+    ToolResultBlock,
+    ToolStatus,
     TurnStopReason,
     TurnUsage,
 )
 from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import AssistantMessage, Message, ToolCall, ToolResultMessage, Usage
+from footnote.protocol.tools import ToolResult, error_result
+
+
+@dataclass(slots=True)
+class _CallProgress:
+    """How far one call has come, and what followers have seen of it."""
+
+    has_begun: bool = False
+    result: ToolResult | None = None
+    is_result_shown: bool = False
+    statuses: set[ToolStatus] = field(default_factory=set[ToolStatus])
 
 
 class TurnState:
-    """One per turn. `messages` grows by what is kept; the session's own history is not touched."""
+    """One per turn. The loop changes it with every step; the caller of the loop may close a turn that broke off.
 
-    def __init__(self, turn: Turn, model: Model) -> None:
+    `messages` is the session with the messages of this turn. `error`, `attachments` and `final_delta` are set by
+    `close`.
+    """
+
+    def __init__(self, turn: Turn, model_id: str, price: Price | None = None) -> None:
+        self.turn = turn
         self.messages: tuple[Message, ...] = turn.messages
-        self._turn = turn
-        self._model = model
+        self.indexes = Indexes(turn.resumed.blocks if turn.resumed else 0)
+        self.error: ErrorBody | None = None
+        self.attachments: tuple[FileRecord, ...] = ()
+        self.final_delta: MessageDelta | None = None
+        self._model_id = model_id
+        self._price = price
         self._usage = Usage()
-        self._cost: float | None = None if model.profile.price is None else 0.0
+        self._cost: float | None = None if price is None else 0.0
+        self._context = ContextReport(0, 0)
         self._files: dict[str, FileRecord] = {}
+        self._open_block: int | None = None
+        self._calls: defaultdict[str, _CallProgress] = defaultdict(_CallProgress)
         if turn.resumed is not None:
-            for message in self._turn_messages():
-                self._add_usage(message.usage if isinstance(message, AssistantMessage) else Usage())
+            for message in self.responses:
+                self._add_usage(message.usage)
             self._add_usage(turn.resumed.usage)
-            self._add_files(turn.resumed.files)
+            self.add_files(turn.resumed.files)
+            for call_id in turn.resumed.started_calls:
+                self._calls[call_id].has_begun = True
+            for call_id, result in turn.resumed.results.items():
+                self._calls[call_id].result = result
 
     @property
-    def rounds(self) -> int:
-        """Responses of this turn, those before a crash included."""
-        return sum(isinstance(message, AssistantMessage) for message in self._turn_messages())
+    def responses(self) -> list[AssistantMessage]:
+        """The responses of this turn, those before a crash included."""
+        return [message for message in self._turn_messages() if isinstance(message, AssistantMessage)]
 
     def _turn_messages(self) -> tuple[Message, ...]:
         return self.messages[question_index(self.messages) :]
 
     def start(self) -> MessageStart | RoundRestart:
-        turn = self._turn
+        turn = self.turn
         if turn.resumed is not None:
             return RoundRestart(turn.resumed.blocks)
-        return MessageStart(MessageHead(turn.message_id, "assistant", turn.run_id, turn.session_id, self._model.id))
+        return MessageStart(MessageHead(turn.message_id, "assistant", turn.run_id, turn.session_id, self._model_id))
 
     def interrupted_response(self) -> AssistantMessage | None:
-        """The response after which a crash came, if it came before all its calls were answered."""
-        responses = [message for message in self._turn_messages() if isinstance(message, AssistantMessage)]
-        if not responses or (responses[-1].calls and not self.open_calls(responses[-1])):
+        """The last response before a crash, if the turn goes on with its calls or was complete with it."""
+        responses = self.responses
+        if not responses or (responses[-1].calls and not self.open_calls()):
             return None
         return responses[-1]
 
-    def open_calls(self, message: AssistantMessage) -> tuple[ToolCall, ...]:
-        """Those that no result is kept of."""
-        answered = {said.tool_call_id for said in self._turn_messages() if isinstance(said, ToolResultMessage)}
-        return tuple(call for call in message.calls if call.id not in answered)
+    def open_calls(self) -> tuple[ToolCall, ...]:
+        """The calls of the last response for which there is no result message yet."""
+        answered = {message.tool_call_id for message in self._turn_messages() if isinstance(message, ToolResultMessage)}
+        calls = self.responses[-1].calls if self.responses else ()
+        return tuple(call for call in calls if call.id not in answered)
 
-    def append_message(self, message: AssistantMessage | ToolResultMessage, blocks: int) -> MessageCompleted:
+    # The steps of the loop ---------------------------------------------------------------------------------
+
+    def observe(self, step: Step) -> None:
+        """Notes what a step opens, closes or finishes."""
+        if type(step) is BlockDelta:  # nearly every step is a delta, and changes nothing here
+            return
+        match step:
+            case BlockStart(index, block):
+                self._open_block = index
+                if isinstance(block, ToolResultBlock):
+                    self._calls[block.tool_use_id].is_result_shown = True
+            case BlockStop():
+                self._open_block = None
+            case ToolStatus():
+                self._calls[step.tool_use_id].statuses.add(step)
+            case CallBegun(call_id):
+                self._calls[call_id].has_begun = True
+            case CallEnded(call_id, result):
+                self._calls[call_id].result = result
+                self.add_files(result.files)
+            case _:
+                pass
+
+    def append_response(self, message: AssistantMessage) -> MessageCompleted:
         self.messages = (*self.messages, message)
-        if isinstance(message, AssistantMessage):
-            self._add_usage(message.usage)
+        self._add_usage(message.usage)
+        return MessageCompleted(message, self.indexes.count)
+
+    def append_results(self, calls: Calls) -> Iterator[MessageCompleted]:
+        """The results of a round. Each of them was shown as one block."""
+        blocks_before = self.indexes.count - len(calls.results)
+        for number, (call, result) in enumerate(calls.results, 1):
+            yield self._append_result(call, result, blocks_before + number)
+
+    def _append_result(self, call: ToolCall, result: ToolResult, blocks: int) -> MessageCompleted:
+        message = result_message(call, result)
+        self.messages = (*self.messages, message)
+        if result.usage is not None:
+            self._add_usage(result.usage)
+        self.add_files(result.files)
         return MessageCompleted(message, blocks)
 
     def record_summary(self, summary: SummaryResult | None) -> Iterator[HistorySummarised]:
-        """What a summary cost, if one was made, and the summary itself, if it is worth storing."""
+        """Counts what a summary of the history cost, and hands it up for storing if a model wrote it."""
         if summary is not None:
             self._add_usage(summary.usage)
             if summary.by_model:
                 yield HistorySummarised(summary.summary)
 
-    def _add_usage(self, usage: Usage) -> None:
-        self._usage += usage
-        price = self._model.profile.price
-        if price is not None and self._cost is not None:
-            self._cost += price.cost(usage)
-
-    def append_results(self, calls: Calls, indexes: Indexes) -> Iterator[MessageCompleted]:
-        """The results of a round, each of them one block, and their files."""
-        before = indexes.count - len(calls.results)
-        for number, message in enumerate(calls.messages, 1):
-            yield self.append_message(message, before + number)
-        for _, result in calls.results:
-            if result.usage is not None:
-                self._add_usage(result.usage)
-        self._add_files(calls.files)
-
-    def _add_files(self, files: Iterable[FileRecord]) -> None:
-        """One path is one file: the last writing of it counts."""
+    def add_files(self, files: Iterable[FileRecord]) -> None:
+        """One path is one file: the last write to it counts."""
         for file in files:
             self._files.pop(file.path, None)
             self._files[file.path] = file
 
-    def end(self, reason: TurnStopReason, indexes: Indexes, context: ContextReport) -> Iterator[Event]:
-        """The last events of the turn, in the order in which every turn ends."""
-        if self._files:
-            index = next(indexes)
-            yield BlockStart(index, AttachmentsBlock(tuple(self._files.values())))
+    def _add_usage(self, usage: Usage) -> None:
+        self._usage += usage
+        if self._price is not None and self._cost is not None:
+            self._cost += self._price.cost(usage)
+
+    # The end -----------------------------------------------------------------------------------------------
+
+    def close(
+        self, reason: TurnStopReason, error: ErrorBody | None = None, context: ContextReport | None = None
+    ) -> list[Step]:
+        """The last steps of the turn. In a turn that broke off, an open block and open calls are closed first.
+
+        May be called again, with another reason, if the end could not be stored: what is closed stays closed.
+        """
+        steps: list[Step] = []
+        if self._open_block is not None:
+            steps.append(BlockStop(self._open_block))
+            self._open_block = None
+        for call in self.open_calls():
+            steps += self._close_call(call)
+        if self._files and not self.attachments:
+            self.attachments = tuple(self._files.values())
+            index = next(self.indexes)
+            steps += (BlockStart(index, AttachmentsBlock(self.attachments)), BlockStop(index))
+        if error is not None:
+            self.error = error
+            steps.append(ErrorEvent(error))
+        if context is not None:
+            self._context = context
+        self.final_delta = MessageDelta(Delta(reason), TurnUsage.of(self._usage, self._cost), self._context)
+        return [*steps, self.final_delta, MessageStop()]
+
+    def _close_call(self, call: ToolCall) -> Iterator[Step]:
+        """Every call goes through all its statuses and gets a result, whatever ended the turn."""
+        progress = self._calls[call.id]
+        result = progress.result or error_result(INTERRUPTED if progress.has_begun else RESPONSE_BROKEN_OFF)
+        if not progress.is_result_shown:
+            yield from (status for status in final_statuses(call, result) if status not in progress.statuses)
+            index = next(self.indexes)
+            yield BlockStart(index, result_block(call, result))
             yield BlockStop(index)
-        answers = (message for message in reversed(self.messages) if isinstance(message, AssistantMessage))
-        failure = next(answers).failure
-        if reason == "error" and failure is not None:
-            yield ErrorEvent(ErrorBody(failure.type, failure.message, failure.retryable))
-        yield MessageDelta(Delta(reason), TurnUsage.of(self._usage, self._cost), context)
-        yield MessageStop()
+        yield self._append_result(call, result, self.indexes.count)

@@ -1,7 +1,7 @@
-"""From database and storage to one file, while others go on writing.
+"""Creates a backup from database and storage, while the server may go on writing.
 
-All rows are those of one moment. The contents of large files are copied after it: each is written once and never
-changed, so that the only thing that can happen to one meanwhile is that it is deleted.
+All rows are read in one transaction. The contents of large files are copied afterwards: an object is written once and
+never changed, so that it can only be deleted meanwhile.
 """
 
 import asyncio
@@ -27,20 +27,21 @@ from footnote.backup.format import (
 from footnote.db import backup as db
 from footnote.db import blobs
 from footnote.db.engine import Database
+from footnote.db.schema import TableSchema
 from footnote.db.script import Rows, Steps, script
+from footnote.protocol import format_time
 from footnote.protocol.errors import UpstreamError
-from footnote.protocol.times import format_time
 from footnote.storage.base import Storage, StorageFailed
 
 
 class BackupInterrupted(UpstreamError):
-    """The database went away in the middle."""
+    """The database became unavailable during the backup."""
 
     type = "backup_interrupted"
 
 
 class StoredContent(Struct, frozen=True):
-    """A content that lies in the storage."""
+    """A content that is in the storage."""
 
     hash: str
     size: int
@@ -57,10 +58,10 @@ class CreatedBackup(Struct, frozen=True):
 async def create_backup(
     database: Database, storage: Storage, write: Callable[[bytes], object], footnote: str
 ) -> CreatedBackup:
-    """Hands all bytes of a backup to `write`, one piece after the other. `footnote` is our version."""
+    """Passes the bytes of a backup to `write`, chunk by chunk. `footnote` is the version of this program."""
     parts = PartWriter(write)
     parts.begin()
-    head = Head(footnote, format_time(time.time()), {table.name: table.columns for table in db.TABLES})
+    head = Head(footnote, format_time(time.time()), {table.name: table.backup_columns for table in db.TABLES})
     parts.add(BackupKind.HEAD, encode(head))
     taking = _RowCollector(parts)
     try:
@@ -80,7 +81,7 @@ async def create_backup(
 
 
 class _RowCollector:
-    """Takes rows as they are read, in whatever thread that is. `stored`: the contents to be copied afterwards."""
+    """Writes rows as they are read, in the thread of the driver. `stored`: the contents to be copied afterwards."""
 
     def __init__(self, parts: PartWriter) -> None:
         self.stored: list[StoredContent] = []
@@ -89,20 +90,20 @@ class _RowCollector:
         self._parts = parts
 
     def begin(self) -> None:
-        """A driver may begin a script again. What was handed out by then cannot be taken back."""
+        """A driver may restart a script, but rows that are already written cannot be taken back."""
         if any(self.counts.values()):
             raise BackupInterrupted(
                 "The connection to the database was lost while its rows were read, so there is no backup. Try again."
             )
         self.counts = {table.name: 0 for table in db.TABLES}
 
-    def append_rows(self, table: db.BackupTable, rows: Rows) -> None:
+    def append_rows(self, table: TableSchema, rows: Rows) -> None:
         if self.is_stopped:
             raise BackupInterrupted("Nobody waits for the backup any more.")
         self.counts[table.name] += len(rows)
         self._parts.add(BackupKind.ROWS, encode(RowsPart(table.name, rows)))
         if table.name == db.BLOBS:
-            hash_, size, place = (table.columns.index(name) for name in ("hash", "size", "place"))
+            hash_, size, place = (table.backup_columns.index(name) for name in ("hash", "size", "place"))
             self.stored += [StoredContent(row[hash_], row[size], row[place]) for row in rows if row[place] is not None]
 
 
@@ -116,11 +117,11 @@ def _read_all_rows(taking: _RowCollector) -> Steps[None]:
             for count in portions:
                 rows = yield from db.rows(table, after, count)
                 taking.append_rows(table, rows)
-                after = table.key_of(rows[-1])
+                after = db.key_of(table, rows[-1])
 
 
 class _ContentCopy:
-    """One content, from the storage into the backup."""
+    """Copies one content from the storage into the backup."""
 
     def __init__(self, database: Database, storage: Storage, parts: PartWriter, stored: StoredContent) -> None:
         self._database = database
@@ -151,7 +152,7 @@ class _ContentCopy:
         return "whole" if digest.hexdigest() == self._stored.hash else "lost"
 
     async def _add(self, waiting: bytearray) -> None:
-        """What does not become smaller, such as an image, is not tried again piece by piece."""
+        """Stops compressing after the first chunk that does not shrink, as those of images."""
         if waiting:
             self._compress = await asyncio.to_thread(
                 self._parts.add, BackupKind.CHUNK, bytes(waiting), pack=self._compress
@@ -159,8 +160,8 @@ class _ContentCopy:
             waiting.clear()
 
     async def _classify_failure(self, error: StorageFailed) -> State:
-        """Why a content could not be read: nothing needs it any more, or it should be there and is not. The error is
-        raised again where the storage itself is at fault."""
+        """Why a content could not be read: it was deleted meanwhile, or it is missing. Raises the error again if the
+        storage itself is unavailable."""
         lying = await self._database.read(blobs.blob_location(self._stored.hash))
         if lying is None or lying.place != self._stored.place:
             return "gone"

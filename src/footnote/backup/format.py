@@ -1,5 +1,5 @@
-"""What stands in a backup: a head, the rows of every table, the contents of large files, an end. A backup may be a
-stranger's, so that every value has a type and a limit."""
+"""The format of a backup: a head, the rows of every table, the contents of large files, an end. A backup is untrusted
+input, so that every value has a type and a limit."""
 
 import hashlib
 import struct
@@ -16,11 +16,11 @@ from footnote.protocol.errors import FootnoteError, UsageError
 from footnote.protocol.files import Hash
 
 VERSION = 1
-"""Of the parts and their order. Tables and columns have names, and change without it."""
+"""The version of the parts and their order. Tables and columns are named in the head, and need no new version."""
 
 CHUNK_BYTES = 1024 * 1024
 MAX_PART_BYTES = 256 * 1024 * 1024
-"""Of one part, unpacked: a row of a table may be large."""
+"""The size of one decompressed part: a row of a table may be large."""
 
 Word: TypeAlias = Annotated[str, Meta(max_length=200)]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**63 - 1)]
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class BackupKind(Enum):
-    """The kinds of parts. A content is a `CONTENT`, its pieces, and a `CLOSE`."""
+    """The kinds of parts. A content is a `CONTENT`, its `CHUNK`s, and a `CLOSE`."""
 
     HEAD = b"H"
     ROWS = b"R"
@@ -44,19 +44,19 @@ class BackupKind(Enum):
 
 
 class NotABackup(UsageError):
-    """It is something else, or made by a version that is newer than this one."""
+    """The file is something else, or a backup of a newer version."""
 
     type = "not_a_backup"
 
 
 class BackupDamaged(FootnoteError):
-    """It is a backup, and a part of it is not as it was written."""
+    """The file is a backup of which a part was changed or is missing."""
 
     type = "backup_damaged"
 
 
 class Head(Struct, frozen=True, forbid_unknown_fields=True):
-    """`tables`: the columns of each, in the order of the values of its rows."""
+    """`tables`: the columns of each table, in the order of the values of its rows."""
 
     footnote: Word
     made_at: Word
@@ -64,13 +64,13 @@ class Head(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RowsPart(Struct, frozen=True, array_like=True):
-    """A value is an integer, a float, text, bytes, or nothing; `is_sound` tells."""
+    """A value is an integer, a float, text, bytes or None, which `is_valid` checks."""
 
     table: Word
     rows: list[tuple[Any, ...]]
 
     def is_valid(self, width: int) -> bool:
-        """Whether every row has so many values, and nothing that no column takes."""
+        """Whether every row has `width` values of types that a column can have."""
         return all(
             len(row) == width
             and _TYPES.issuperset(map(type, row))
@@ -85,14 +85,14 @@ class ContentPart(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ClosePart(Struct, frozen=True, forbid_unknown_fields=True):
-    """How a content came out. `gone`: it was deleted while the backup was made. `lost`: the storage did not have it, or
-    had something else. Its pieces count for nothing then."""
+    """The state of a content. `gone`: it was deleted during the backup. `lost`: the storage did not have it, or had
+    other bytes. In both cases its chunks are ignored."""
 
     state: State
 
 
 class BackupEnd(Struct, frozen=True, forbid_unknown_fields=True):
-    """What came before it, counted: rows of each table; contents that are whole, and their bytes."""
+    """The number of rows of each table, and the number and bytes of contents that are whole."""
 
     rows: dict[Word, Count]
     contents: Count
@@ -113,29 +113,30 @@ def decode(data: bytes, kind: type[T]) -> T:
 
 
 def check_tables(head: Head) -> None:
-    """An older Footnote had fewer tables and columns; what this one does not know is a newer one's."""
+    """An older version had fewer tables and columns. Unknown ones are of a newer version, and are refused."""
     known = {table.name: table for table in TABLES}
     for name, columns in head.tables.items():
         table = known.get(name)
-        if table is None or not set(columns) <= set(table.columns) or len(set(columns)) < len(columns):
+        if table is None or not set(columns) <= set(table.backup_columns) or len(set(columns)) < len(columns):
             raise NotABackup(
                 f"The backup was made by Footnote {head.footnote} and has a table or a column that this one does not "
                 "know. Upgrade Footnote, then restore it."
             )
 
 
-# The parts of a backup as bytes. Each has a checksum over itself and the one before it: what is cut off, changed, left
+# Parts as bytes ----------------------------------------------------------------------------------------------
 
+# Each part has a checksum over itself and the checksum before it, so that a part cannot be changed, removed or moved.
 
 FIRST_LINE = b"Footnote backup %d\n"
 _NAME = b"Footnote backup "
 _MAX_FIRST_LINE_BYTES = 40
 _PART = struct.Struct(">cBII32s")
-"""Kind, whether it is packed, bytes as they stand here, bytes unpacked, checksum."""
+"""Kind, whether it is compressed, size in the file, decompressed size, checksum."""
 _HASHED_HEADER = struct.Struct(">cBII")
 _KINDS = frozenset(kind.value for kind in BackupKind)
 _COMPRESSION_LEVEL = 1
-"""Level of zlib: another one makes rows a tenth smaller in three times the time."""
+"""The level of zlib; the default makes rows a tenth smaller in three times the time."""
 _READ_CHUNK_BYTES = 1024 * 1024
 _MAX_COMPRESSED_BYTES = MAX_PART_BYTES + MAX_PART_BYTES // 1000 + 1024
 
@@ -160,7 +161,7 @@ class BackupPart(Struct, frozen=True):
 
 
 class PartWriter:
-    """Hands the bytes of each part to `write`, in one piece or two."""
+    """Passes the bytes of each part to `write`."""
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
         self.bytes = 0
@@ -172,7 +173,7 @@ class PartWriter:
         self._checksum = hashlib.sha256(FIRST_LINE % VERSION).digest()
 
     def add(self, kind: BackupKind, payload: bytes, *, pack: bool = True) -> bool:
-        """True: it became smaller."""
+        """Returns whether compression made the part smaller."""
         packed = zlib.compress(payload, _COMPRESSION_LEVEL) if pack else payload
         smaller = len(packed) < len(payload)
         body = packed if smaller else payload
@@ -190,7 +191,7 @@ class PartWriter:
 
 
 def read_parts(file: IO[bytes]) -> Iterator[BackupPart]:
-    """All of them, up to the end, and nothing behind it. `NotABackup`, `BackupDamaged`."""
+    """All parts up to the end, which must be the end of the file. Raises `NotABackup` or `BackupDamaged`."""
     digest = hashlib.sha256(_first_line(file)).digest()
     part = None
     while part is None or part.kind is not BackupKind.END:
@@ -229,7 +230,7 @@ def _read_part(file: IO[bytes], before: bytes) -> tuple[BackupPart, bytes]:
 
 
 def _read(file: IO[bytes], count: int) -> bytes:
-    """A file that is shorter than it says costs no more memory than it has bytes."""
+    """Reads in chunks, so that a wrong length in a short file allocates no memory."""
     pieces: list[bytes] = []
     try:
         while count and (piece := file.read(min(count, _READ_CHUNK_BYTES))):

@@ -1,8 +1,8 @@
-"""From a backup to an empty database and its storage: all of it, or nothing.
+"""Restores a backup into an empty database and its storage, completely or not at all.
 
-The whole file is looked through before anything is written. The contents of large files come first, at places that are
-known as loose; then all rows in one transaction, in which those places are settled. What a crash leaves of it are loose
-places, which a server sweeps.
+The whole file is verified before anything is written. The contents of large files are written first, to places that are
+recorded as loose; then all rows in one transaction, which gives those places to blobs. After a crash, the sweep of a
+server removes the loose places.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ from footnote.storage.base import Storage
 from footnote.workspace.blobs import Blobs
 
 SWEPT_AFTER_SECONDS = 7 * 86_400.0
-"""So long nobody takes a content away that lies in the storage and has no row yet."""
+"""The sweep leaves contents that have no row yet alone for this long."""
 IN_MEMORY_BYTES = 8 * 1024 * 1024
-"""A larger content stands in a temporary file on its way to the storage."""
+"""A larger content goes through a temporary file on its way to the storage."""
 PUT_CONCURRENCY = 4
 _LOOSEN_BATCH = 1000
 
@@ -36,14 +36,14 @@ log = logging.getLogger(__name__)
 
 
 class RestoreStopped(FootnoteError):
-    """The one who asked for it has left: what was written is taken back."""
+    """The caller was cancelled: the transaction is rolled back."""
 
 
 async def restore(file: Path, database: Database, storage: Storage) -> BackupReport:
-    """`NotEmpty`, `NotABackup`, `BackupDamaged`: nothing was written."""
+    """Raises `NotEmpty`, `NotABackup` or `BackupDamaged`, without having written anything."""
     checked = await asyncio.to_thread(verify_backup, file)
     await database.read(db.check_empty())
-    # A place is never written twice, not even by two tries.
+    # A new suffix for each attempt, because a place is never written twice.
     suffix = secrets.token_hex(4)
     places = [_place(content_hash, suffix) for content_hash in checked.contents]
     await database.write(_loosen(places, time.time() + SWEPT_AFTER_SECONDS))
@@ -81,7 +81,7 @@ async def _roll_back(places: list[str], database: Database, storage: Storage) ->
 
 
 async def _put_contents(file: Path, storage: Storage, suffix: str) -> None:
-    """A few at once: a bucket is far away."""
+    """Several at a time, because a bucket has a high latency."""
     with tempfile.TemporaryDirectory(prefix="footnote-restore-") as folder, open_backup(file) as opened:
         contents = _contents(read_parts(opened), Path(folder))
         while some := await asyncio.to_thread(list, islice(contents, PUT_CONCURRENCY)):
@@ -96,7 +96,7 @@ async def _put_contents(file: Path, storage: Storage, suffix: str) -> None:
 
 
 def _contents(every: Iterator[BackupPart], folder: Path) -> Iterator[tuple[str, bytes | Path]]:
-    """Those that are whole, by their hash."""
+    """The contents that are whole, with their hashes."""
     for part in every:
         if part.kind is BackupKind.CONTENT:
             about = decode(part.payload(), ContentPart)
@@ -106,7 +106,7 @@ def _contents(every: Iterator[BackupPart], folder: Path) -> Iterator[tuple[str, 
 
 
 def _read_content(every: Iterator[BackupPart], about: ContentPart, folder: Path) -> bytes | Path | None:
-    """None: it is not whole."""
+    """None: the content is not whole."""
     aside = folder / secrets.token_hex(8)
     with io.BytesIO() if about.size <= IN_MEMORY_BYTES else aside.open("xb") as target:
         for part in every:
@@ -125,7 +125,7 @@ def _read_content(every: Iterator[BackupPart], about: ContentPart, folder: Path)
 
 @script
 def _put_rows(file: Path, suffix: str, gone: Sequence[str], stopped: threading.Event) -> Steps[None]:
-    """One transaction, whatever its size: what is not committed yet lies on the disk of the database."""
+    """One transaction of any size: uncommitted rows are on the disk of the database."""
     yield db.disable_idle_timeout()
     yield from db.check_empty()
     yield from db.clear_tables()
@@ -156,7 +156,7 @@ def _rows(every: Iterator[BackupPart]) -> Iterator[tuple[str, tuple[str, ...], S
 
 
 def _relocate(columns: Sequence[str], row: Row, suffix: str) -> Row:
-    """A content's row with the place that it has here. No place is taken from a backup."""
+    """The row of a blob with its new place; the place in the backup is ignored."""
     values = dict(zip(columns, row, strict=True))
     if values["place"] is not None:
         values["place"] = _place(values["hash"], suffix)

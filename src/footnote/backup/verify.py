@@ -1,4 +1,4 @@
-"""A backup looked through from its first byte to its last: every checksum, every row, every content by its hash."""
+"""Verifies a backup from its first byte to its last: every checksum, every row, every content by its hash."""
 
 import hashlib
 import re
@@ -49,7 +49,7 @@ def open_backup(file: Path) -> Generator[IO[bytes], None, None]:
 
 
 def verify_backup(file: Path) -> BackupReport:
-    """`NotABackup`: it is none, or a newer one. `BackupDamaged`: it is not as it was written."""
+    """Raises `NotABackup` if the file is none or of a newer version, and `BackupDamaged` if it was changed."""
     with open_backup(file) as opened:
         walk = _Verifier()
         for part in read_parts(opened):
@@ -58,7 +58,7 @@ def verify_backup(file: Path) -> BackupReport:
 
 
 class _Verifier:
-    """Takes parts in their order. `_lacking`: contents that rows need and that have not come yet."""
+    """Checks the parts in their order. `_missing_contents`: contents that rows refer to and that have not come yet."""
 
     def __init__(self) -> None:
         self._head: Head | None = None
@@ -138,7 +138,7 @@ class _Content:
 
 
 def stored_hashes(columns: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
-    """Of rows of the table of contents: what lies in the storage."""
+    """The hashes of those rows of the table `blob` whose content is in the storage."""
     if not {"hash", "place"} <= set(columns):
         raise misplaced_part_error()
     at_hash, at_place = columns.index("hash"), columns.index("place")

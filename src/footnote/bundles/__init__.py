@@ -1,4 +1,4 @@
-"""A session as one file that can be checked without a network and opened elsewhere: the research bundle.
+"""The research bundle: one session as a zip file that can be verified offline and imported elsewhere.
 
-docs/bundles.md describes the format and what it promises.
+docs/bundles.md describes the format and what verification proves.
 """

@@ -1,4 +1,4 @@
-"""`Bundles`: a session as one file, and such a file as a session."""
+"""`Bundles`: exports a session as a bundle, and imports a bundle as a session."""
 
 import asyncio
 import hashlib
@@ -10,66 +10,199 @@ from tempfile import TemporaryDirectory
 
 from msgspec.structs import replace
 
-from footnote.bundles.contents import (
+from footnote.bundles.derived import (
     SourceAddress,
     addresses_of,
+    cited_snapshots,
     head_of,
     history_of,
-    named_snapshots,
     sources_of,
     verdicts_of,
 )
-from footnote.bundles.form import (
-    EVENTS_FOLDER,
+from footnote.bundles.importer import PreparedImport, prepare_import
+from footnote.bundles.manifest import (
+    MANIFEST,
+    MAX_BYTES,
+    MAX_ENTRIES,
+    Manifest,
+    ManifestEntry,
+    encode_manifest,
+    open_bundle,
+    seal_of,
+)
+from footnote.bundles.schema import (
     FILES,
+    FILES_FOLDER,
     HISTORY,
-    MOST_BYTES,
-    READ_ME,
     README,
+    README_TEXT,
     SESSION,
     SNAPSHOTS,
     SNAPSHOTS_FOLDER,
     SOURCES,
     TRANSCRIPT,
     VERDICTS,
+    VERSIONS_FOLDER,
+    DigestRecord,
+    FileEntry,
     FilesEntry,
-    Manifest,
+    QuestionRecord,
+    RunMessageRecord,
+    RunRecord,
     SessionEntry,
+    SessionRecord,
     SnapshotRecord,
     SnapshotsEntry,
-    manifest_bytes,
-    seal_of,
-    written_json,
+    UploadTextRecord,
+    VersionRecord,
+    encode_json,
+    shared_fields,
 )
-from footnote.bundles.opening import opened
-from footnote.bundles.packing import BundleWriter
-from footnote.bundles.records import files_entry, session_entry
-from footnote.bundles.taking import PreparedImport, prepared
 from footnote.bundles.transcript import markdown
+from footnote.bundles.verify import events_entry
 from footnote.db import bundles as db
 from footnote.db import runs
 from footnote.db.blobs import BlobGone, StoredBlob
 from footnote.db.engine import Database
+from footnote.db.files import FileRow, VersionRow
+from footnote.db.runs import RunRow
 from footnote.library import Library
+from footnote.protocol import __version__, format_time
 from footnote.protocol.errors import Conflict, LimitReached, Unknown
-from footnote.protocol.sessions import ImportedSession
+from footnote.protocol.sessions import ACTIVE, ImportedSession
 from footnote.protocol.sources import Snapshot
-from footnote.protocol.times import format_time
-from footnote.protocol.version import __version__
+from footnote.sessions import turns as stored
 from footnote.storage.base import StorageFailed
-from footnote.workspace.blobs import Blobs
+from footnote.workspace.blobs import Blobs, Spooled
+from footnote.workspace.export import HarmlessNames, OutgoingZip
 from footnote.workspace.files import FileMissing
-from footnote.workspace.spool import Spooled
+from footnote.workspace.stored import decompress_text, stored_record
 
-ROWS_AT_ONCE = 50
-AT_ONCE = 2
-"""Bundles that are taken side by side: as values, one may need a gigabyte."""
-_TRIES = 5
+MAX_EVENT_ROWS = 50
+MAX_CONCURRENT_IMPORTS = 2
+"""One decoded bundle may need a gigabyte of memory."""
+_MAX_ATTEMPTS = 5
+
+
+# Records of an export ---------------------------------------------------------------------------------------
+
+
+def session_entry(exported: db.ExportedRows) -> SessionEntry:
+    rows = exported.rows
+    return SessionEntry(
+        SessionRecord(**shared_fields(rows.session, SessionRecord, titled=bool(rows.session.titled))),
+        tuple(
+            QuestionRecord(
+                **shared_fields(
+                    row,
+                    QuestionRecord,
+                    message=stored.question_decoder.decode(row.body),
+                    attachments=stored.files_decoder.decode(row.attachments),
+                )
+            )
+            for row in rows.questions
+        ),
+        tuple(_run(row, exported) for row in rows.runs),
+    )
+
+
+def _run(row: RunRow, exported: db.ExportedRows) -> RunRecord:
+    summary = exported.rows.summaries.get(row.id)
+    return RunRecord(
+        **shared_fields(
+            row,
+            RunRecord,
+            # Earlier versions of Footnote read bundles too, and do not know the state `waiting`.
+            state="running" if row.state == "waiting" else row.state,
+            asked=stored.request_decoder.decode(row.asked),
+            ending=None if row.ending is None else stored.ending_decoder.decode(row.ending),
+            events=row.state not in ACTIVE and row.pruned_to <= 0 and row.id in exported.runs_with_events,
+            digest=None if summary is None else DigestRecord(summary.messages, summary.text),
+            messages=tuple(
+                RunMessageRecord(message.blocks, stored.message_decoder.decode(message.body))
+                for message in exported.rows.messages[row.id]
+            ),
+        )
+    )
+
+
+def files_entry(exported: db.ExportedRows, user_id: str, address: str) -> FilesEntry:
+    """`address`: the prefix of an upload's key in the path of its record."""
+    names = HarmlessNames()
+    return FilesEntry(tuple(_file(row, exported, user_id, address, names) for row in exported.rows.files))
+
+
+def _file(row: FileRow, exported: db.ExportedRows, user_id: str, address: str, names: HarmlessNames) -> FileEntry:
+    text = exported.rows.texts.get(row.id)
+    newest, *earlier = exported.rows.versions[row.id]
+    current = FILES_FOLDER + names.unique_path(row.path)
+    return FileEntry(
+        record=stored_record(user_id, row.session_id, row, address),
+        key=row.path,
+        seen=row.seen,
+        versions=(
+            _version(newest, exported, current),
+            *(_version(version, exported, VERSIONS_FOLDER + version.hash) for version in earlier),
+        ),
+        text=None
+        if text is None
+        else UploadTextRecord(None if text.text is None else _decompress(text.text), text.reason),
+    )
+
+
+def _version(row: VersionRow, exported: db.ExportedRows, entry: str) -> VersionRecord:
+    return VersionRecord(**shared_fields(row, VersionRecord, size=exported.sizes[row.hash], entry=entry))
+
+
+def _decompress(text: bytes) -> str:
+    return decompress_text(text).encode("utf-8", "replace").decode()
+
+
+class BundleWriter:
+    """Writes the zip of a bundle as a stream. `entries` are the entries of the manifest so far."""
+
+    def __init__(self) -> None:
+        self.entries: list[ManifestEntry] = []
+        self._zip = OutgoingZip()
+
+    async def add(self, name: str, content: bytes) -> bytes:
+        """Returns the next bytes of the zip."""
+        return b"".join([chunk async for chunk in self.add_chunks(name, _single(content))])
+
+    async def add_chunks(self, name: str, content: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+        if len(self.entries) >= MAX_ENTRIES:
+            raise LimitReached(f"The session has more than {MAX_ENTRIES:,} entries, which is the limit of a bundle.")
+        digest, size = hashlib.sha256(), 0
+
+        async def hash_chunks() -> AsyncGenerator[bytes, None]:
+            nonlocal size
+            async with aclosing(content) as chunks:
+                async for chunk in chunks:
+                    digest.update(chunk)
+                    size += len(chunk)
+                    yield chunk
+
+        async with aclosing(self._zip.add(name, hash_chunks())) as zipped:
+            async for chunk in zipped:
+                yield chunk
+        self.entries.append(ManifestEntry(name, size, digest.hexdigest()))
+
+    async def finish(self, manifest: bytes) -> bytes:
+        """The manifest is the last entry, because it holds the hashes of all others."""
+        last = [chunk async for chunk in self._zip.add(MANIFEST, _single(manifest))]
+        return b"".join((*last, await self._zip.finish()))
+
+
+async def _single(content: bytes) -> AsyncGenerator[bytes, None]:
+    yield content
+
+
+# Export and import -----------------------------------------------------------------------------------------
 
 
 class Bundles:
-    """`file_bytes`: how much the files of one user may have together. `agents`: those that there are; a session of
-    another one goes on with the first of them."""
+    """`file_bytes`: the storage quota of a user's files. `agents`: the configured agents; an imported session of an
+    unknown agent gets the first of them."""
 
     def __init__(
         self,
@@ -87,159 +220,159 @@ class Bundles:
         self._file_bytes = file_bytes
         self._agents = agents
         self._clock = clock
-        self._taking = asyncio.Semaphore(AT_ONCE)
+        self._import_slots = asyncio.Semaphore(MAX_CONCURRENT_IMPORTS)
 
-    # Out ---------------------------------------------------------------------------------------------------
+    # Export ---------------------------------------------------------------------------------------------------
 
     async def export(self, user_id: str, session_id: str) -> AsyncGenerator[bytes, None]:
-        """The bundle as it is made. `Unknown`: no such session. `LimitReached`: it is too large for one.
-        `Conflict`: it was changed meanwhile."""
-        whole = await self._database.read(db.load_session(user_id, session_id))
-        if whole is None:
+        """The zip file as a stream. Raises `Unknown` if there is no such session, `LimitReached` if it is too large for
+        a bundle, and `Conflict` if a file is deleted during the export."""
+        exported = await self._database.read(db.load_session(user_id, session_id))
+        if exported is None:
             raise Unknown("There is no such session.")
-        session = await asyncio.to_thread(session_entry, whole)
-        files = files_entry(whole, user_id, self._blobs.address)
+        session = await asyncio.to_thread(session_entry, exported)
+        files = files_entry(exported, user_id, self._blobs.address)
         _check_size(files)
-        packing = BundleWriter()
-        for name, content in await asyncio.to_thread(_told, session, files):
-            yield await packing.add(name, content)
+        writer = BundleWriter()
+        for name, content in await asyncio.to_thread(_derived_entries, session, files):
+            yield await writer.add(name, content)
         for part in (
-            self._pack_events(packing, session),
-            self._pack_files(packing, files),
-            self._pack_snapshots(packing, user_id, session),
+            self._write_events(writer, session),
+            self._write_files(writer, files),
+            self._write_snapshots(writer, user_id, session),
         ):
-            async with aclosing(part) as pieces:
-                async for piece in pieces:
-                    yield piece
+            async with aclosing(part) as chunks:
+                async for chunk in chunks:
+                    yield chunk
         manifest = Manifest(
             footnote=__version__,
             exported_at=format_time(self._clock()),
             session=head_of(session),
-            seal=seal_of(packing.listed),
-            entries=tuple(sorted(packing.listed, key=lambda entry: entry.name)),
+            seal=seal_of(writer.entries),
+            entries=tuple(sorted(writer.entries, key=lambda entry: entry.name)),
         )
-        yield await packing.end(manifest_bytes(manifest))
+        yield await writer.finish(encode_manifest(manifest))
 
-    async def _pack_events(self, packing: BundleWriter, session: SessionEntry) -> AsyncGenerator[bytes, None]:
+    async def _write_events(self, writer: BundleWriter, session: SessionEntry) -> AsyncGenerator[bytes, None]:
         for run in session.runs:
             if run.events:
-                name = f"{EVENTS_FOLDER}{run.id}.sse"
-                async with aclosing(packing.add_pieces(name, self._events(run.id))) as pieces:
-                    async for piece in pieces:
-                        yield piece
+                async with aclosing(writer.add_chunks(events_entry(run), self._events(run.id))) as chunks:
+                    async for chunk in chunks:
+                        yield chunk
 
     async def _events(self, run_id: str) -> AsyncGenerator[bytes, None]:
         after = 0
-        while rows := await self._database.read(runs.event_rows(run_id, after, ROWS_AT_ONCE)):
+        while rows := await self._database.read(runs.event_rows(run_id, after, MAX_EVENT_ROWS)):
             for row in rows:
                 yield row.frames
                 after = row.last_id
 
-    async def _pack_files(self, packing: BundleWriter, files: FilesEntry) -> AsyncGenerator[bytes, None]:
+    async def _write_files(self, writer: BundleWriter, files: FilesEntry) -> AsyncGenerator[bytes, None]:
         contents = {version.entry: version.hash for file in files.files for version in file.versions}
         for name in sorted(contents):
-            async with aclosing(packing.add_pieces(name, self._content(contents[name]))) as pieces:
-                async for piece in pieces:
-                    yield piece
+            async with aclosing(writer.add_chunks(name, self._content(contents[name]))) as chunks:
+                async for chunk in chunks:
+                    yield chunk
 
     async def _content(self, content_hash: str) -> AsyncGenerator[bytes, None]:
         try:
-            async with aclosing(self._blobs.stream(content_hash)) as pieces:
-                async for piece in pieces:
-                    yield piece
+            async with aclosing(self._blobs.stream(content_hash)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
         except FileMissing:
             raise Conflict("A file of the session was deleted while it was exported. Export it again.") from None
 
-    async def _pack_snapshots(
-        self, packing: BundleWriter, user_id: str, session: SessionEntry
+    async def _write_snapshots(
+        self, writer: BundleWriter, user_id: str, session: SessionEntry
     ) -> AsyncGenerator[bytes, None]:
         library, addresses = self._library.for_user(user_id), addresses_of(session)
         records: list[SnapshotRecord] = []
         missing: list[str] = []
-        for snapshot_id in named_snapshots(session):
+        for snapshot_id in cited_snapshots(session):
             snapshot = await library.snapshot(snapshot_id)
             if snapshot is None:
                 missing.append(snapshot_id)
                 continue
             records.append(_record(snapshot, addresses.get(snapshot_id, ())))
             text = snapshot.text.encode("utf-8", "surrogatepass")
-            yield await packing.add(f"{SNAPSHOTS_FOLDER}{snapshot_id}.txt", text)
-        yield await packing.add(SNAPSHOTS, written_json(SnapshotsEntry(tuple(records), tuple(missing))))
+            yield await writer.add(f"{SNAPSHOTS_FOLDER}{snapshot_id}.txt", text)
+        yield await writer.add(SNAPSHOTS, encode_json(SnapshotsEntry(tuple(records), tuple(missing))))
 
-    # In ----------------------------------------------------------------------------------------------------
+    # Import ----------------------------------------------------------------------------------------------------
 
-    async def take(self, user_id: str, file: Path) -> ImportedSession:
-        """A session of its own for this user, under new ids, with all that the bundle holds.
+    async def import_bundle(self, user_id: str, file: Path) -> ImportedSession:
+        """Stores the bundle as a new session of this user, under new ids.
 
-        `NotABundle`, `Damaged`, `NotTaken`: nothing was taken, and why. `LimitReached`: there is no room for its files.
+        Raises `NotABundle`, `BundleDamaged` or `BundleRejected` if verification fails, and `LimitReached` if the files
+        exceed the quota; then nothing is stored.
         """
-        async with self._taking:
-            return await self._take(user_id, file)
+        async with self._import_slots:
+            ready = await asyncio.to_thread(
+                prepare_import, file, user_id, self._blobs.address, self._agents, self._clock()
+            )
+            for _ in range(_MAX_ATTEMPTS):
+                rows = ready.rows_with(await self._store_contents(file, ready))
+                try:
+                    await self._database.write(
+                        db.import_session(user_id, rows, self._clock(), max_bytes=self._file_bytes)
+                    )
+                except BlobGone:  # the last reference to a blob was deleted meanwhile; the next attempt stores it again
+                    continue
+                return ready.head
+            raise StorageFailed("The files could not be stored, because they were deleted repeatedly. Try again.")
 
-    async def _take(self, user_id: str, file: Path) -> ImportedSession:
-        ready = await asyncio.to_thread(prepared, file, user_id, self._blobs.address, self._agents, self._clock())
-        for _ in range(_TRIES):
-            kept = await self._keep_contents(file, ready)
-            try:
-                taken = ready.taken(kept)
-                await self._database.write(db.import_session(user_id, taken, self._clock(), max_bytes=self._file_bytes))
-            except BlobGone:  # the last need of a content went between the two; the next try writes it anew
-                continue
-            return ready.head
-        raise StorageFailed("The files could not be kept, because they were deleted again and again. Try again.")
-
-    async def _keep_contents(self, file: Path, ready: PreparedImport) -> tuple[StoredBlob, ...]:
-        """Before anything needs them: what a crash leaves of them is swept."""
-        kept: list[StoredBlob] = []
+    async def _store_contents(self, file: Path, ready: PreparedImport) -> tuple[StoredBlob, ...]:
+        """Stores the blobs before the rows that refer to them: after a crash the sweep removes them."""
+        blobs: list[StoredBlob] = []
         with TemporaryDirectory(prefix="footnote-") as folder:
             for entry in ready.contents:
-                spooled = await asyncio.to_thread(_spooled, file, entry, Path(folder) / "content")
-                kept.append(await self._blobs.store_for(spooled, _ready))
-        return tuple(kept)
+                spooled = await asyncio.to_thread(_spool_entry, file, entry, Path(folder) / "content")
+                blobs.append(await self._blobs.store_for(spooled, _without_reference))
+        return tuple(blobs)
 
 
-async def _ready(kept: StoredBlob) -> StoredBlob:
-    """It is settled together with all others."""
-    return kept
+async def _without_reference(blob: StoredBlob) -> StoredBlob:
+    """The reference to a blob is stored later, in one transaction with the whole session."""
+    return blob
 
 
-def _spooled(file: Path, entry: str, aside: Path) -> Spooled:
-    """An entry as a file of ours: it may be larger than memory."""
+def _spool_entry(file: Path, entry: str, path: Path) -> Spooled:
+    """Copies an entry to a temporary file, because it may be larger than memory."""
     digest, size = hashlib.sha256(), 0
-    with opened(file) as bundle, aside.open("wb") as target:
-        for piece in bundle.pieces(entry):
-            target.write(piece)
-            digest.update(piece)
-            size += len(piece)
-    return Spooled(aside, size, digest.hexdigest())
+    with open_bundle(file) as bundle, path.open("wb") as target:
+        for chunk in bundle.chunks(entry):
+            target.write(chunk)
+            digest.update(chunk)
+            size += len(chunk)
+    return Spooled(path, size, digest.hexdigest())
 
 
 def _record(snapshot: Snapshot, addresses: Sequence[SourceAddress]) -> SnapshotRecord:
-    """The library knows where a text was read last, by anybody. What matters is where this session has found it."""
+    """The library stores the last URL at which any user read a snapshot; the bundle names the URL of this session."""
     record = SnapshotRecord.of(snapshot)
-    if not addresses or any(address.may_be(record.url) for address in addresses):
+    if not addresses or any(address.may_serve(record.url) for address in addresses):
         return record
     return replace(record, url=addresses[0].url)
 
 
-def _told(session: SessionEntry, files: FilesEntry) -> list[tuple[str, bytes]]:
-    """What is written about a session."""
+def _derived_entries(session: SessionEntry, files: FilesEntry) -> list[tuple[str, bytes]]:
+    """The entries that are derived from the session and its file records."""
     history, sources = history_of(session, files), sources_of(session)
     return [
-        (README, READ_ME.encode()),
+        (README, README_TEXT.encode()),
         (TRANSCRIPT, markdown(history, sources.sources).encode("utf-8", "replace")),
-        (HISTORY, written_json(history)),
-        (SESSION, written_json(session)),
-        (SOURCES, written_json(sources)),
-        (VERDICTS, written_json(verdicts_of(session))),
-        (FILES, written_json(files)),
+        (HISTORY, encode_json(history)),
+        (SESSION, encode_json(session)),
+        (SOURCES, encode_json(sources)),
+        (VERDICTS, encode_json(verdicts_of(session))),
+        (FILES, encode_json(files)),
     ]
 
 
 def _check_size(files: FilesEntry) -> None:
     contents = {version.entry: version.size for file in files.files for version in file.versions}
-    if (size := sum(contents.values())) > MOST_BYTES:
+    if (size := sum(contents.values())) > MAX_BYTES:
         raise LimitReached(
-            f"The files of this session and their versions have {size:,} bytes, and a bundle holds {MOST_BYTES:,}. "
+            f"The files of this session and their versions have {size:,} bytes, and a bundle holds {MAX_BYTES:,}. "
             "Delete those that you no longer need."
         )

@@ -1,10 +1,10 @@
-"""A session as text to be read: questions, what was done, answers, and what they rest on. Pure."""
+"""A session as markdown: questions, tool calls, answers, and the sources that they cite. The functions are pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from footnote.bundles.form import SourceRecord
+from footnote.bundles.schema import SourceRecord
 from footnote.protocol.files import FileRecord
 from footnote.protocol.history import (
     History,
@@ -18,7 +18,7 @@ from footnote.protocol.history import (
 )
 from footnote.protocol.sessions import ACTIVE
 from footnote.protocol.sources import Citation
-from footnote.text.quotation import escape_inline, markdown_link
+from footnote.text.markdown import escape_inline, markdown_link
 
 _ENDINGS = {
     "aborted": "Stopped here.",
@@ -29,7 +29,7 @@ _VERDICTS = {"partial": "partly supported", "unsupported": "not supported"}
 
 
 class TranscriptTurn(Struct, frozen=True):
-    """One question with all that answers it."""
+    """A question with the messages that answer it."""
 
     question: str
     answer: str
@@ -43,27 +43,27 @@ def heading(history: History) -> str:
 
 
 def turns_of(history: History) -> Iterator[TranscriptTurn]:
-    """The turns of the branch that is shown."""
+    """The turns of the active branch."""
     known = {turn.question_id: turn for turn in history.turns or ()}
-    for asked, messages in _parted(history.messages):
-        question = [*(block.text for block in asked.content), *_attached(asked)]
+    for asked, messages in _split_turns(history.messages):
+        question = [*(block.text for block in asked.content), *_attachment_list(asked)]
         answer = [*_blocks(messages), *_ending(known.get(asked.id), messages)]
         yield TranscriptTurn("\n\n".join(question), "\n\n".join(answer), tuple(messages))
 
 
 def markdown(history: History, sources: Iterable[SourceRecord]) -> str:
-    """The branch that is shown as one text. `sources` are those of all branches: one may cite what another found."""
+    """The active branch. `sources` are those of all branches: an answer may cite a source that another branch found."""
     numbered = {source.number: source for source in sources}
     parts = [heading(history)]
     for turn in turns_of(history):
         parts += ["## Question", turn.question, "## Answer", turn.answer]
-        if cited := _cited(turn.messages):
+        if cited := _citations_by_source(turn.messages):
             lines = [line for number in sorted(cited) for line in _entry(number, cited[number], numbered.get(number))]
             parts.append("\n".join(["Sources:", "", *lines]))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _parted(messages: tuple[PastMessage, ...]) -> Iterator[tuple[PastUserMessage, list[PastMessage]]]:
+def _split_turns(messages: tuple[PastMessage, ...]) -> Iterator[tuple[PastUserMessage, list[PastMessage]]]:
     asked: PastUserMessage | None = None
     following: list[PastMessage] = []
     for message in messages:
@@ -77,12 +77,12 @@ def _parted(messages: tuple[PastMessage, ...]) -> Iterator[tuple[PastUserMessage
         yield asked, following
 
 
-def _attached(asked: PastUserMessage) -> Iterator[str]:
+def _attachment_list(asked: PastUserMessage) -> Iterator[str]:
     if asked.attachments:
         yield "\n".join(["Files:", "", *(f"- {escape_inline(file.filename)}" for file in asked.attachments)])
 
 
-def _cited(messages: Sequence[PastMessage]) -> dict[int, list[tuple[str, Citation]]]:
+def _citations_by_source(messages: Sequence[PastMessage]) -> dict[int, list[tuple[str, Citation]]]:
     """The footnoted sentences of the answer, by the number of their source."""
     cited: dict[int, list[tuple[str, Citation]]] = {}
     for message in messages:
@@ -95,7 +95,7 @@ def _cited(messages: Sequence[PastMessage]) -> dict[int, list[tuple[str, Citatio
 
 
 def _blocks(messages: Sequence[PastMessage]) -> Iterator[str]:
-    """The words of the agent, and a line for each thing that it did."""
+    """The text of the agent, and a line for each tool call."""
     failed = {one.tool_call_id for one in messages if isinstance(one, PastToolMessage) and one.status == "error"}
     for message in messages:
         if not isinstance(message, PastAssistantMessage):
@@ -112,10 +112,8 @@ def _blocks(messages: Sequence[PastMessage]) -> Iterator[str]:
 def _call(block: PastToolUse, failed: set[str]) -> str:
     texts = (value for value in block.input.values() if isinstance(value, str))
     detail = next((escape_inline(text) for text in texts if text.strip() and "\n" not in text), "")
-    told = f": {detail}" if detail else ""
-    return (
-        f"- {escape_inline(block.tool_content_message or block.name)}{told}{' (failed)' if block.id in failed else ''}"
-    )
+    suffix = (f": {detail}" if detail else "") + (" (failed)" if block.id in failed else "")
+    return f"- {escape_inline(block.tool_content_message or block.name)}{suffix}"
 
 
 def _file(record: FileRecord) -> str:
@@ -140,11 +138,11 @@ def _entry(number: int, cited: Sequence[tuple[str, Citation]], source: SourceRec
         yield f"- [{number}] no such source"
         return
     yield f"- [{number}] {markdown_link(source.title.strip() or source.domain or source.url, source.url)}"
-    told: set[str] = set()
+    written: set[str] = set()
     for sentence, citation in cited:
         line = _evidence(sentence, citation)
-        if line and line not in told:
-            told.add(line)
+        if line and line not in written:
+            written.add(line)
             yield f"  - {line}"
 
 

@@ -1,7 +1,8 @@
-"""`postgresql:`: LISTEN and NOTIFY of the database, for those who want no other server beside it.
+"""`postgresql:`: LISTEN and NOTIFY of the database, for an installation without another server.
 
-All replicas listen to one channel and hear everything, since a NOTIFY costs the server a lock of all others: what is
-published at one time goes out in as few as can be. For the same reason messages are hints, and no more than that.
+All replicas listen to one channel and receive every message. A NOTIFY takes a lock that excludes all others on the
+server, so messages that are published together are sent in as few notifications as possible. For the same reason they
+are small.
 """
 
 import asyncio
@@ -11,20 +12,18 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
-from footnote.bus.base import BusDown
+from footnote.bus.base import BusDown, Subscriptions
 from footnote.bus.remote import CONNECT_SECONDS, PING_SECONDS, Message
-from footnote.bus.subscriptions import Subscriptions
-from footnote.db import rate_limits
 from footnote.db.engine import Database
 from footnote.db.errors import DatabaseFailed
-from footnote.db.postgresql.notify import MAX_PAYLOAD_BYTES, Notices
+from footnote.db.postgresql.bus import MAX_PAYLOAD_BYTES, Notices, acquire_token, delete_full_buckets
 
 CHANNEL = "footnote"
 CLEANUP_SECONDS = 600.0
 
 
 class PostgresqlConnection:
-    """`database`: where limits are counted; None: there is none that replicas share."""
+    """`database`: the database in which rate limits are counted; None: the replicas share none."""
 
     kind = "postgresql"
     max_bytes = 100
@@ -55,7 +54,8 @@ class PostgresqlConnection:
             if payload is not None:
                 for topic, message in unpack_messages(payload):
                     self._subscriptions.deliver(topic, message)
-            # Also while others are heard: what was a broken connection to write to is noticed so.
+            # The ping is also sent while messages arrive: it detects a connection that can be read and no longer
+            # written to.
             if payload is None or time.monotonic() - checked_at > PING_SECONDS:
                 async with self._lock, self._translate_errors():
                     await self._notices.check()
@@ -78,8 +78,8 @@ class PostgresqlConnection:
         async with self._translate_errors():
             if time.monotonic() - self._cleaned_at > CLEANUP_SECONDS:
                 self._cleaned_at = time.monotonic()
-                await self._database.write(rate_limits.delete_full_buckets())
-            return await self._database.write(rate_limits.acquire_token(key, size, per_minute))
+                await self._database.write(delete_full_buckets())
+            return await self._database.write(acquire_token(key, size, per_minute))
 
     async def disconnect(self) -> None:
         notices, self._notices = self._notices, None
@@ -95,22 +95,22 @@ class PostgresqlConnection:
 
 
 def pack_messages(messages: list[Message]) -> list[str]:
-    """Of messages as few notices as can be; the same one twice is one."""
+    """Packs messages into as few notifications as possible, without duplicates."""
     lines = dict.fromkeys(f"{topic} {b64encode(message).decode()}" for topic, message in messages)
     notices: list[str] = []
-    room = 0
+    bytes_left = 0
     for line in lines:
-        if len(line) >= room:
+        if len(line) >= bytes_left:
             notices.append(line)
-            room = MAX_PAYLOAD_BYTES - len(line)
+            bytes_left = MAX_PAYLOAD_BYTES - len(line)
         else:
             notices[-1] += f"\n{line}"
-            room -= len(line) + 1
+            bytes_left -= len(line) + 1
     return notices
 
 
 def unpack_messages(notice: str) -> list[Message]:
-    """What somebody else said on our channel is left out."""
+    """The messages of a notification; a payload of another program on the same channel is ignored."""
     messages: list[Message] = []
     for line in notice.split("\n"):
         topic, _, message = line.partition(" ")

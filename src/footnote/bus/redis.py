@@ -1,7 +1,7 @@
-"""`redis://` and `rediss://`: Redis, Valkey or what speaks like them.
+"""`redis://` and `rediss://`: Redis, Valkey or a compatible server.
 
-Two connections: one that listens, to those topics alone that somebody here follows, and one that publishes and takes.
-Topics and keys begin with `footnote:` and the number of the database, so that one server can serve others too.
+There are two connections: one subscribes to the topics that this process follows, the other publishes and takes tokens.
+Topics and keys begin with `footnote:` and the database number, so that one server can serve several applications.
 """
 
 import asyncio
@@ -14,15 +14,14 @@ from urllib.parse import urlsplit
 from redis.asyncio.connection import AbstractConnection, ConnectionPool
 from redis.exceptions import NoScriptError, RedisError
 
-from footnote.bus.base import BusDown
+from footnote.bus.base import BusDown, Subscriptions
 from footnote.bus.remote import CONNECT_SECONDS, PING_SECONDS, SILENT_SECONDS, Message
-from footnote.bus.subscriptions import Subscriptions
 
 ANSWER_SECONDS = 2.0
 SUBSCRIBE_BATCH = 1000
 
-# In one step on the server and by its clock, so that replicas need not agree on the time. A bucket that would be full
-# is forgotten.
+# The script runs atomically and by the server's clock, so that replicas need not agree on the time. A bucket that would
+# be full expires.
 ACQUIRE_SCRIPT = """
 local size, rate = tonumber(ARGV[1]), tonumber(ARGV[2]) / 60
 local time = redis.call('TIME')
@@ -39,7 +38,7 @@ return '0'
 """
 
 
-# One command with one answer, whatever the number of messages: a third of what as many commands cost here.
+# One command with one reply for any number of messages costs a third of a command per message.
 PUBLISH_SCRIPT = """
 for at = 1, #ARGV, 2 do
     redis.call('PUBLISH', ARGV[at], ARGV[at + 1])
@@ -56,7 +55,7 @@ class RedisConnection:
         self.name = f"the bus at {parts.hostname}:{parts.port or 6379}"
         number = parts.path.strip("/") or "0"
         self._prefix = f"footnote:{number}:"
-        # The time-outs are ours: those of the client lose a cancellation that comes at the same moment.
+        # Time limits are applied here: those of the Redis client lose a cancellation that arrives at the same moment.
         times = {"socket_timeout": None, "socket_connect_timeout": CONNECT_SECONDS}
         self._pool = cast("Any", ConnectionPool).from_url(url, protocol=2, **times)
         self._subscriber: AbstractConnection | None = None
@@ -72,13 +71,13 @@ class RedisConnection:
     async def connect(self, topics: Subscriptions) -> None:
         self._subscriptions = topics
         async with self._translate_errors(CONNECT_SECONDS):
-            asking: AbstractConnection = self._pool.make_connection()
-            hearing: AbstractConnection = self._pool.make_connection()
-            self._commands, self._subscriber, self._subscribed = asking, hearing, set()
-            await asking.connect()
-            await hearing.connect()
-            # So that it listens to something at all times: a connection that does answers a ping in another way.
-            await hearing.send_command("SUBSCRIBE", self._prefix)
+            commands: AbstractConnection = self._pool.make_connection()
+            subscriber: AbstractConnection = self._pool.make_connection()
+            self._commands, self._subscriber, self._subscribed = commands, subscriber, set()
+            await commands.connect()
+            await subscriber.connect()
+            # The connection always has a subscription: a connection without one answers a ping in another form.
+            await subscriber.send_command("SUBSCRIBE", self._prefix)
         self._received_at = time.monotonic()
         self._changed_topics = set(topics.names)
         self._topics_changed.set()
@@ -110,48 +109,47 @@ class RedisConnection:
         self._topics_changed.set()
 
     async def send(self, messages: list[Message]) -> None:
-        said = [part for topic, message in messages for part in (self._prefix + topic, message)]
+        arguments = [part for topic, message in messages for part in (self._prefix + topic, message)]
         async with self._lock, self._translate_errors(ANSWER_SECONDS):
-            await self._run(PUBLISH_SCRIPT, 0, *said)
+            await self._run(PUBLISH_SCRIPT, 0, *arguments)
 
     async def acquire_token(self, key: str, size: float, per_minute: float) -> float:
         async with self._lock, self._translate_errors(ANSWER_SECONDS):
             return float(await self._run(ACQUIRE_SCRIPT, 1, f"{self._prefix}bucket:{key}", size, per_minute))
 
     async def disconnect(self) -> None:
-        hearing, asking, self._subscriber, self._commands = self._subscriber, self._commands, None, None
-        for connection in (hearing, asking):
+        connections = (self._subscriber, self._commands)
+        self._subscriber = self._commands = None
+        for connection in connections:
             if connection is not None:
                 with suppress(RedisError, OSError):
                     await connection.disconnect(nowait=True)
 
     async def _run(self, script: str, *arguments: Any) -> Any:
-        asking = self._commands
-        if asking is None:
+        commands = self._commands
+        if commands is None:
             raise BusDown(f"{self.name} is not there.")
         if script in self._scripts:
-            with suppress(NoScriptError):  # the server was started anew, and has forgotten it
-                return await _send_command(asking, "EVALSHA", self._scripts[script], *arguments)
-        self._scripts[script] = await _send_command(asking, "SCRIPT", "LOAD", script)
-        return await _send_command(asking, "EVALSHA", self._scripts[script], *arguments)
+            with suppress(NoScriptError):  # the server was restarted and has lost its scripts
+                return await _send_command(commands, "EVALSHA", self._scripts[script], *arguments)
+        self._scripts[script] = await _send_command(commands, "SCRIPT", "LOAD", script)
+        return await _send_command(commands, "EVALSHA", self._scripts[script], *arguments)
 
-    async def _subscribe(self, hearing: AbstractConnection) -> None:
+    async def _subscribe(self, subscriber: AbstractConnection) -> None:
         changes, self._changed_topics = self._changed_topics, set()
-        wanted = {topic for topic in changes if topic in self._subscriptions}
-        for verb, topics in (
-            ("UNSUBSCRIBE", (changes - wanted) & self._subscribed),
-            ("SUBSCRIBE", wanted),  # also what is followed already: the answer tells a new listener that it is
-        ):
+        # Topics that are subscribed already are sent again: the reply tells a new listener that its topic is live.
+        followed = {topic for topic in changes if topic in self._subscriptions}
+        for verb, topics in (("UNSUBSCRIBE", (changes - followed) & self._subscribed), ("SUBSCRIBE", followed)):
             names = [self._prefix + topic for topic in topics]
             for start in range(0, len(names), SUBSCRIBE_BATCH):
-                await hearing.send_command(verb, *names[start : start + SUBSCRIBE_BATCH])
-        self._subscribed = (self._subscribed - changes) | wanted
+                await subscriber.send_command(verb, *names[start : start + SUBSCRIBE_BATCH])
+        self._subscribed = (self._subscribed - changes) | followed
 
-    async def _read(self, hearing: AbstractConnection) -> None:
+    async def _read(self, subscriber: AbstractConnection) -> None:
         start = len(self._prefix)
         while True:
             async with self._translate_errors(None):
-                answer = cast("list[Any]", await hearing.read_response(disconnect_on_error=False))
+                answer = cast("list[Any]", await subscriber.read_response(disconnect_on_error=False))
             self._received_at = time.monotonic()
             match answer:
                 case [b"message", bytes() as name, bytes() as message]:
@@ -167,7 +165,7 @@ class RedisConnection:
             async with asyncio.timeout(seconds):
                 yield
         except (RedisError, OSError) as error:
-            # Of its message nothing: it may quote what was sent.
+            # The message of the error is left out: it may quote what was sent.
             raise BusDown(f"{self.name} cannot be used ({type(error).__name__}).") from None
 
 

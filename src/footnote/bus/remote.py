@@ -1,4 +1,4 @@
-"""A bus that is a server elsewhere: the connection to it comes and goes, and whoever uses the bus does not mind."""
+"""A bus on a server: reconnects when the connection is lost, while its callers go on without it."""
 
 import asyncio
 import logging
@@ -8,9 +8,7 @@ from collections import deque
 from contextlib import suppress
 from typing import Protocol, TypeAlias
 
-from footnote.bus.base import BusDown, BusState
-from footnote.bus.local import Buckets
-from footnote.bus.subscriptions import Listener, Subscriptions
+from footnote.bus.base import Buckets, BusDown, BusState, Listener, Subscriptions
 
 MAX_MESSAGES = 10_000
 MAX_OUTBOX_BYTES = 32_000_000
@@ -20,6 +18,8 @@ Message: TypeAlias = tuple[str, bytes]
 
 
 class Outbox:
+    """Messages that wait to be sent. When there are too many, the oldest are dropped."""
+
     def __init__(self) -> None:
         self.dropped = 0
         self._messages: deque[Message] = deque()
@@ -39,28 +39,27 @@ class Outbox:
         self._not_empty.set()
 
     async def wait(self) -> None:
-        """Until there is something in it."""
+        """Waits until the outbox holds a message."""
         if not self._messages:
             self._not_empty.clear()
             await self._not_empty.wait()
 
     def next_batch(self) -> list[Message]:
-        """What is to be sent next, in one go."""
-        taken = [self._messages.popleft() for _ in range(min(len(self._messages), MAX_BATCH))]
-        self._bytes -= sum(len(message) for _, message in taken)
-        return taken
+        batch = [self._messages.popleft() for _ in range(min(len(self._messages), MAX_BATCH))]
+        self._bytes -= sum(len(message) for _, message in batch)
+        return batch
 
 
 CONNECT_SECONDS = 5.0
 PING_SECONDS = 3.0
-"""A connection on which nothing comes for so long is asked whether it still stands."""
+"""Seconds without incoming data after which the connection is pinged."""
 SILENT_SECONDS = 3 * PING_SECONDS
-"""One on which nothing comes for so long all the same is given up."""
-TAKE_SECONDS = 1.0
-"""How long somebody who asks may be held up by a bus that does not say whether they may."""
+"""Seconds without incoming data after which the connection is given up."""
+TOKEN_SECONDS = 1.0
+"""Time limit for acquiring a token: a bus that does not answer must not delay a request."""
 _CLOSE_SECONDS = 1.0
 _HOLD_SECONDS = 1.0
-"""How long messages wait for a connection, before they are too old to be of use."""
+"""How long messages wait for a connection before they are too old to be useful."""
 _INITIAL_BACKOFF = 0.1
 _MAX_BACKOFF = 3.0
 
@@ -68,23 +67,23 @@ log = logging.getLogger(__name__)
 
 
 class BusConnection(Protocol):
-    """A way to the server. Raises `BusDown` and nothing else."""
+    """A connection to the server. It raises `BusDown` and no other error."""
 
     kind: str
     name: str
-    """What it is called in the log, without a password."""
+    """The name of the bus in the log, without a password."""
     max_bytes: int
 
     async def connect(self, topics: Subscriptions) -> None:
-        """Then `topics` go live, one after the other or all at once."""
+        """Connects and subscribes to `topics`; each of them is live once the server has confirmed it."""
         ...
 
     async def serve(self) -> None:
-        """Delivers what comes, until the connection is lost."""
+        """Delivers incoming messages until the connection is lost."""
         ...
 
     def update_subscription(self, topic: str) -> None:
-        """Somebody listens to it from now on, or nobody any more."""
+        """Subscribes to a topic that has its first listener, or unsubscribes from one that has lost its last."""
         ...
 
     async def send(self, messages: list[Message]) -> None: ...
@@ -95,7 +94,8 @@ class BusConnection(Protocol):
 
 
 class RemoteBus:
-    """One for each process. What cannot be sent is dropped; who listens is told when something may have been missed."""
+    """The bus of one process. Messages that cannot be sent are dropped; listeners are notified when they may have
+    missed some."""
 
     reaches_others = True
 
@@ -123,8 +123,8 @@ class RemoteBus:
         return self._subscriptions.listen(topic)
 
     async def acquire_token(self, key: str, size: float, per_minute: float) -> float:
-        """Counted here as well: who has had all of it here alone is refused without a question, and when the bus goes
-        down, it is known what was taken."""
+        """Tokens are counted locally as well: a caller that has used up its bucket here is refused without a request to
+        the server, and when the bus goes down the local count goes on."""
         wait = self._local_buckets.acquire_token(key, size, per_minute)
         if wait > 0:
             return wait
@@ -132,10 +132,10 @@ class RemoteBus:
         if not self._connected.is_set() or time.monotonic() < self._local_limits_until:
             return 0.0
         try:
-            async with asyncio.timeout(TAKE_SECONDS):
+            async with asyncio.timeout(TOKEN_SECONDS):
                 return await self._connection.acquire_token(key, size, per_minute)
         except (BusDown, TimeoutError) as error:
-            # Not everybody who asks is to wait as long as this one.
+            # One caller has waited for the timeout; the next ones use the local count.
             self._local_limits_until = time.monotonic() + PING_SECONDS
             reason = error.message if isinstance(error, BusDown) else f"no answer from {self._connection.name}"
             log.warning("For a while, every replica counts its limits for itself: %s", reason)
@@ -171,28 +171,28 @@ class RemoteBus:
 
     async def _connect_loop(self) -> None:
         pause = _INITIAL_BACKOFF
-        is_told = False
+        is_logged = False
         while True:
             try:
                 async with asyncio.timeout(CONNECT_SECONDS):
                     await self._connection.connect(self._subscriptions)
                 self._connected.set()
                 self._connections += 1
-                if is_told:
+                if is_logged:
                     log.warning("%s is there again.", self._connection.name)
-                pause, is_told = _INITIAL_BACKOFF, False
+                pause, is_logged = _INITIAL_BACKOFF, False
                 await self._connection.serve()
             except (BusDown, TimeoutError) as error:
                 reason = error.message if isinstance(error, BusDown) else f"{self._connection.name} does not answer"
-                if not is_told:
+                if not is_logged:
                     log.warning("Other replicas are not heard of at once, and limits are not shared: %s", reason)
-                is_told = True
+                is_logged = True
             finally:
                 self._connected.clear()
                 self._subscriptions.mark_disconnected()
                 await self._connection.disconnect()
-            # Not all replicas at the same moment, when it comes back.
-            await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - nothing is kept secret by it
+            # Random backoff: replicas must not all reconnect at the same moment.
+            await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - jitter needs no secure random
             pause = min(pause * 2, _MAX_BACKOFF)
 
     async def _send_loop(self) -> None:

@@ -1,7 +1,7 @@
 """The command line: one module a command, imported only when it is asked for.
 
 A command module has `register(subparsers)`, which adds its parser and sets `run`, a function that takes the
-parsed arguments and returns an exit code. What is data goes to stdout, all that is said about it to stderr.
+parsed arguments and returns an exit code. Data goes to stdout, everything else to stderr.
 """
 
 import argparse
@@ -30,15 +30,15 @@ class Exit(IntEnum):
 COMMANDS = {
     "ask": ("footnote.cli.ask", "ask one question and read the answer as it is written"),
     "search": ("footnote.cli.search", "search the web, read the pages, and see how each of them went"),
-    "sessions": ("footnote.cli.sessions", "conversations that were kept: list, show, export, delete them"),
+    "sessions": ("footnote.cli.sessions", "stored conversations: list, show, export, delete them"),
     "files": ("footnote.cli.files", "the files of a session: list, get, put, convert, compare them"),
-    "bundle": ("footnote.cli.bundle", "a session that was exported: check it, open it here"),
-    "library": ("footnote.cli.library", "what was read before: list it, open it, add files, remove pages"),
+    "bundle": ("footnote.cli.bundle", "verify or import an exported session"),
+    "library": ("footnote.cli.library", "pages that were read before: list, show, add files, remove"),
     "serve": ("footnote.cli.serve", "the server with its page and its API"),
-    "users": ("footnote.cli.users", "who may use a shared Footnote: add, list, disable, remove"),
+    "users": ("footnote.cli.users", "accounts of a shared server: add, list, disable, remove"),
     "tokens": ("footnote.cli.tokens", "tokens for programs that use the server: add, list, remove"),
-    "backup": ("footnote.cli.backup", "all that is kept here as one file"),
-    "restore": ("footnote.cli.restore", "what a backup holds, into an empty Footnote"),
+    "backup": ("footnote.cli.backup", "write all stored data to one file"),
+    "restore": ("footnote.cli.restore", "restore a backup into an empty Footnote"),
     "config": ("footnote.cli.config", "show every setting and where it comes from"),
     "doctor": ("footnote.cli.doctor", "check the set-up and say what to do about each problem"),
 }
@@ -46,10 +46,8 @@ DEBUG_HINT = "Set FOOTNOTE_DEBUG=1 to see where it happened."
 
 
 class CommandParser(argparse.ArgumentParser):
-    """Takes the two options about places before and after the name of the command.
-
-    Parsers of commands are made by argparse from the class of their parent, so that each of them is one.
-    """
+    """Accepts --home and --config before and after the name of the command: argparse makes the parsers of commands from
+    the class of their parent, so that each of them has both options."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(allow_abbrev=False, **settings)
@@ -72,12 +70,11 @@ class CommandParser(argparse.ArgumentParser):
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Runs a command and returns its exit code. Nothing is raised, whatever happens."""
-    words = sys.argv[1:] if argv is None else argv
+    """Runs a command and returns its exit code. It never raises."""
     try:
-        code = _run(words)
+        code = _run(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
-    except SystemExit as stop:  # argparse has said why
+    except SystemExit as stop:  # argparse has printed the reason
         return stop.code if isinstance(stop.code, int) else Exit.OK
     except KeyboardInterrupt:
         return _print_error("Interrupted.", Exit.INTERRUPTED)
@@ -91,7 +88,7 @@ def main(argv: list[str] | None = None) -> int:
         if os.environ.get("FOOTNOTE_DEBUG"):
             raise
         if isinstance(error, OSError) and not error.filename:
-            # Perhaps the output itself cannot be written: it would be tried once more at the end, and fail again.
+            # Perhaps stdout itself cannot be written: Python would flush it again at exit, and fail again.
             _redirect_to_null(sys.stdout)
         return _print_error(f"{_describe_error(error)} {DEBUG_HINT}", Exit.FAILURE)
     return code
@@ -132,27 +129,27 @@ def _print_error(message: str, code: Exit) -> Exit:
 
 
 def _describe_error(error: Exception) -> str:
-    """One sentence. Only what the operating system said is repeated: any other text may hold a secret."""
+    """One sentence. Only messages of the operating system are repeated: any other text may contain a secret."""
     if isinstance(error, OSError) and error.strerror:
         named = f" ({error.filename})" if error.filename else ""
         return f"{error.strerror}{named}."
-    return f"An error that should not happen: {type(error).__name__}."
+    return f"Unexpected error: {type(error).__name__}."
 
 
 def _reopen_closed_streams() -> None:
-    """A stream that was closed before the start (`2>&-`) reads and writes nothing, instead of being none."""
+    """Replaces a stream that was closed before the start (`2>&-`), which Python sets to None, by the null device."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - until the end
 
 
 def _escape_unencodable(stream: TextIO) -> None:
-    """Characters that the terminal's encoding lacks come out escaped, not as a crash."""
+    """Characters that the encoding of the terminal lacks are escaped instead of raising an error."""
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")
 
 
 def _redirect_to_null(stream: TextIO) -> None:
-    """The reader has left (`footnote … | head -1`); Python would complain once more when it flushes at the end."""
+    """The reader closed the pipe (`footnote … | head -1`), and Python would fail again when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

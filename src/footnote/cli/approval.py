@@ -1,4 +1,4 @@
-"""Asks the person at the terminal before a tool call that needs it."""
+"""Asks the user at the terminal before a tool call that needs approval."""
 
 import asyncio
 import json
@@ -21,28 +21,28 @@ from footnote.protocol.sessions import ApprovalDecision
 
 _MAX_VALUE_LENGTH = 4000
 _BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Unicode counts them as letters and signs, but nothing is seen of them."""
+"""Unicode counts them as letters and symbols, but they are invisible."""
 
-# In JSON, where line breaks and tabs are escapes. One that follows a backslash may be two other characters.
+# In JSON, line breaks and tabs are escapes. After a backslash, `\\n` is a backslash and the letter n.
 _blanks = re.compile(r"(?<!\\)(?: |\\[nrt]){9,}")
 _blank = re.compile(r" |\\[nrt]")
 
 
 class Keyboard:
-    """The lines that a person types at a terminal."""
+    """The lines that the user types at a terminal."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
     def discard(self) -> None:
-        """Forgets what was typed until now: it is no answer to a question that is yet to be shown."""
+        """Drops what was typed before the question is shown: it is not an answer to it."""
         with suppress(ImportError):
             import termios  # noqa: PLC0415 - not on Windows
 
             termios.tcflush(self._descriptor, termios.TCIFLUSH)
 
     def read_line(self) -> bytes:
-        """Blocks until a line was typed."""
+        """Blocks until a line is typed."""
         return os.read(self._descriptor, 4096)
 
 
@@ -53,7 +53,7 @@ class LineInput(Protocol):
 
 
 class TerminalApproval:
-    """One question after the other, however many calls wait."""
+    """Asks about one call after the other, however many are waiting."""
 
     def __init__(self, screen: Screen, keyboard: LineInput) -> None:
         self._screen = screen
@@ -65,26 +65,26 @@ class TerminalApproval:
             self._screen.hold()
             try:
                 self._keyboard.discard()
-                asked = approval_prompt(call, title)
-                self._screen.err.write(asked.text)
+                prompt = approval_prompt(call, title)
+                self._screen.err.write(prompt.text)
                 answer = await _read_in_thread(self._keyboard.read_line)
             finally:
                 self._screen.release()
-        return answer.strip().lower() in asked.accepted_answers
+        return answer.strip().lower() in prompt.accepted_answers
 
 
 class ApprovalRequests:
-    """The calls of a run on a server that wait for the user: each is asked about here, or somebody is told how to
-    decide. What was decided elsewhere meanwhile is no longer asked."""
+    """The calls of a run on a server that wait for approval: the user is asked here, or a note says where to send the
+    decision. A question is withdrawn if another client decides meanwhile."""
 
     def __init__(
         self,
         approve: Callable[[ToolCall, str], Awaitable[bool]] | None,
-        decide: Callable[[str, ApprovalDecision], Awaitable[None]],
+        decide: Callable[[str, ApprovalDecision], Awaitable[object]],
         notify: Callable[[str], None],
         decision_url: str,
     ) -> None:
-        """`approve` None: there is no terminal. `address`: where a decision is sent, without the id of its call."""
+        """`approve` None: there is no terminal. `decision_url`: where decisions go, without the id of the call."""
         self._approve = approve
         self._decide = decide
         self._notify = notify
@@ -104,7 +104,7 @@ class ApprovalRequests:
                 pass
 
     async def close(self) -> None:
-        """The run has ended: nothing is asked any more."""
+        """The run has ended: open questions are withdrawn."""
         for task in self._pending.values():
             task.cancel()
         await asyncio.gather(*self._pending.values(), return_exceptions=True)
@@ -127,24 +127,26 @@ class ApprovalRequests:
 class ApprovalPrompt(Struct, frozen=True):
     text: str
     accepted_answers: tuple[bytes, ...]
-    """What must be typed to allow it."""
+    """One of these must be typed to allow the call."""
 
 
 def approval_prompt(call: ToolCall, title: str) -> ApprovalPrompt:
-    """The tool and everything that it would be given. If that is too much to be read, the middle of it is left out,
-    and no single key allows it."""
+    """The tool and all its arguments. The middle of a very long argument is left out, and then a single key is not
+    enough to allow the call."""
     lines = [f"{clean_line(title)} ({clean_line(call.name)}) wants to run with:"]
-    given = [f"{_escape_invisible(name)[1:-1]}: {_escape_invisible(value)}" for name, value in call.arguments.items()]
-    lines += [f"  {_truncate_middle(text)}" for text in given]
-    if any(len(text) > _MAX_VALUE_LENGTH for text in given):
-        asked = "Not all of it is shown. Type yes to allow it all the same: [yes/N] "
-        return ApprovalPrompt("\n".join([*lines, asked]), (b"yes",))
+    arguments = [
+        f"{_escape_invisible(name)[1:-1]}: {_escape_invisible(value)}" for name, value in call.arguments.items()
+    ]
+    lines += [f"  {_truncate_middle(text)}" for text in arguments]
+    if any(len(text) > _MAX_VALUE_LENGTH for text in arguments):
+        question = "Not all of it is shown. Type yes to allow it all the same: [yes/N] "
+        return ApprovalPrompt("\n".join([*lines, question]), (b"yes",))
     return ApprovalPrompt("\n".join([*lines, "Allow it? [y/N] "]), (b"y", b"yes"))
 
 
 def _escape_invisible(value: object) -> str:
-    """As JSON, in which line breaks and whatever else cannot be seen are escapes: nothing hides, and nothing can
-    pretend to be another argument. Long gaps are counted, so that they push nothing out of sight."""
+    """As JSON, with line breaks and other invisible characters as escapes, so that no part can hide or look like an
+    argument of its own. Long gaps are replaced by their length, so that they push nothing out of sight."""
     written = json.dumps(value, ensure_ascii=False)
     text = "".join(letter if _is_visible(letter) else json.dumps(letter)[1:-1] for letter in written)
     return _blanks.sub(lambda gap: f"[{len(_blank.findall(gap.group()))} blanks]", text)
@@ -163,7 +165,7 @@ def _truncate_middle(text: str) -> str:
 
 
 async def _read_in_thread(read: Callable[[], bytes]) -> bytes:
-    """In a thread of its own that nobody waits for: a cancelled question must not keep the process alive."""
+    """In a daemon thread: a cancelled question must not keep the process alive."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[bytes] = loop.create_future()
 

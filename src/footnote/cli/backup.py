@@ -1,7 +1,6 @@
-"""`footnote backup`: all that this Footnote knows as one file, while the server runs or not."""
+"""`footnote backup`: all stored data as one file, whether the server runs or not."""
 
 import argparse
-import asyncio
 import os
 import shutil
 import sys
@@ -13,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from footnote import __version__
 from footnote.cli import Exit
-from footnote.cli.interrupts import Interrupts
+from footnote.cli.output import print_note, run_interruptible
 from footnote.cli.saving import already_exists_error, move_into_place, partial_file
 from footnote.cli.terminal.clean import clean_line
 from footnote.config.environment import process_environment
@@ -31,7 +30,7 @@ EPILOG = "Exit codes: 0 all is right, 1 something went wrong or is damaged, 2 it
 
 
 class NotWritten(FootnoteError):
-    """Where the backup was to go, it cannot be written. There is none."""
+    """The backup could not be written, and there is no partial file."""
 
     type = "backup_not_written"
 
@@ -39,15 +38,15 @@ class NotWritten(FootnoteError):
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "backup",
-        help="all that is kept here as one file",
+        help="write all stored data to one file",
         description="Writes all accounts, sessions, files and texts into one file, as they are at one moment. The "
-        "server may run meanwhile. Whoever has the file has all of that: keep it safe.",
+        "server may run meanwhile. The file contains all of that: keep it safe.",
         epilog=EPILOG,
     )
     parser.add_argument("file", metavar="FILE", help="where to write it; - for stdout")
-    parser.add_argument("--force", action="store_true", help="overwrite FILE, once the new one is whole")
-    parser.add_argument("--verify", action="store_true", help="write nothing, and check the backup that FILE is")
-    parser.add_argument("--quiet", action="store_true", help="say only what went wrong")
+    parser.add_argument("--force", action="store_true", help="overwrite FILE, once the new one is complete")
+    parser.add_argument("--verify", action="store_true", help="check the backup in FILE, and write nothing")
+    parser.add_argument("--quiet", action="store_true", help="print only errors")
     parser.set_defaults(run=run)
 
 
@@ -57,30 +56,13 @@ def run(arguments: argparse.Namespace) -> int:
     return run_interruptible(lambda: _make(arguments), "Stopped. There is no backup.")
 
 
-def run_interruptible(work: Callable[[], Any], stopped_message: str) -> int:
-    """Ctrl-C and SIGTERM end it in good order."""
-
-    async def cancellable() -> int:
-        task = asyncio.current_task()
-        if task is not None:
-            interrupts.on_interrupt(task.cancel)
-        return await work()
-
-    with Interrupts() as interrupts:
-        try:
-            return asyncio.run(cancellable())
-        except asyncio.CancelledError:
-            print(stopped_message, file=sys.stderr)
-            return Exit.INTERRUPTED
-
-
 @asynccontextmanager
 async def open_stores(arguments: argparse.Namespace) -> AsyncGenerator[tuple["Database", "Storage"], None]:
     """The database and the storage of the settings."""
     from footnote.db.engine import Database  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
     from footnote.net.client import Net  # noqa: PLC0415 - see above
     from footnote.net.proxies import Proxies  # noqa: PLC0415 - see above
-    from footnote.storage.factory import open_storage  # noqa: PLC0415 - see above
+    from footnote.storage import open_storage  # noqa: PLC0415 - see above
 
     configuration = load(arguments.home, arguments.config_file)
     settings, home, environ = configuration.settings, configuration.home, process_environment()
@@ -94,12 +76,12 @@ async def open_stores(arguments: argparse.Namespace) -> AsyncGenerator[tuple["Da
 
 @contextmanager
 def open_input(name: str) -> Generator[Path, None, None]:
-    """A file that can be read more than once; what comes from stdin becomes one for that long."""
+    """A file that can be read more than once; stdin is copied to a temporary one."""
     if name != STDIO:
         yield Path(name)
         return
     if sys.stdin.isatty():
-        raise UsageError("A backup is not typed. Send it: age -d FILE | footnote restore -")
+        raise UsageError("stdin is a terminal. Pipe a backup into it: age -d FILE | footnote restore -")
     with NamedTemporaryFile(prefix="footnote-backup-") as aside:
         shutil.copyfileobj(sys.stdin.buffer, aside)
         aside.flush()
@@ -117,10 +99,6 @@ def format_counts(end: "BackupEnd") -> str:
     return ", ".join(f"{count:,} {one if count == 1 else more}" for count, one, more in named)
 
 
-def print_status(text: str) -> None:
-    print(clean_line(text), file=sys.stderr)
-
-
 # Making ----------------------------------------------------------------------------------------------------
 
 
@@ -132,11 +110,11 @@ async def _make(arguments: argparse.Namespace) -> int:
         with _open_output(arguments.file, force=arguments.force) as write:
             made = await create_backup(database, storage, write, __version__)
     if not arguments.quiet:
-        print_status(f"Backed up {format_counts(made.end)}: {made.bytes:,} bytes.")
+        print_note(f"Backed up {format_counts(made.end)}: {made.bytes:,} bytes.")
     if made.end.gone and not arguments.quiet:
-        print_status(f"Left out, because they were deleted meanwhile: {_files(made.end.gone)}.")
+        print_note(f"Left out, because they were deleted meanwhile: {_files(made.end.gone)}.")
     if made.end.lost:
-        print_status(
+        print_note(
             f"Missing or damaged in the storage, and so in the backup: {_files(made.end.lost)}. All else is in it."
         )
         return Exit.FAILURE
@@ -148,7 +126,7 @@ def _files(count: int) -> str:
 
 
 def _check_database_exists(arguments: argparse.Namespace) -> None:
-    """A job of the night with the wrong home folder would keep an empty backup, and nobody would know."""
+    """A nightly job with the wrong home folder would otherwise write empty backups without an error."""
     configuration = load(arguments.home, arguments.config_file)
     scheme, _, rest = configuration.settings.database.url.partition(":")
     path = configuration.home / Path(rest).expanduser()
@@ -161,46 +139,46 @@ Write: TypeAlias = Callable[[bytes], object]
 
 @contextmanager
 def _open_output(target: str, *, force: bool) -> Generator[Write, None, None]:
-    """What is written is whole, or there is nothing."""
+    """A function that writes to `target`, which appears when the backup is complete, or not at all."""
     if target != STDIO:
         with _atomic_file(Path(target), force=force) as write:
             yield write
         return
     if sys.stdout.isatty():
-        raise UsageError("A backup is not for a terminal. Send it on: footnote backup - | age -r KEY > FILE")
+        raise UsageError("stdout is a terminal. Pipe the backup on: footnote backup - | age -r KEY > FILE")
     try:
         yield _translating_writer(sys.stdout.buffer, "stdout")
         with _translate_errors("stdout"):
             sys.stdout.buffer.flush()
     except NotWritten:
-        # What waits in its buffer would be tried once more at the end.
+        # Python would try to flush the buffer again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise
 
 
 @contextmanager
 def _atomic_file(target: Path, *, force: bool) -> Generator[Write, None, None]:
-    """A file in the same folder that only its owner can read. It takes its place when it is whole and on the disk."""
+    """A temporary file with mode 0600 in the same folder, renamed when it is complete and synced to the disk."""
     if target.is_dir():
         raise UsageError(f"{target} is a folder. Name a file in it.")
     if target.exists() and not force:
         raise already_exists_error(target, OVERWRITE_HINT)
     with _translate_errors(str(target)):
-        descriptor, aside = partial_file(target)
+        descriptor, temporary = partial_file(target)
     try:
         with os.fdopen(descriptor, "wb", buffering=0) as made:
             yield _translating_writer(made, str(target))
             with _translate_errors(str(target)):
                 os.fsync(made.fileno())
-                move_into_place(aside, target, force=force, hint=OVERWRITE_HINT)
+                move_into_place(temporary, target, force=force, hint=OVERWRITE_HINT)
                 _sync_folder(target.parent)
     finally:
         with suppress(OSError):
-            aside.unlink()
+            temporary.unlink()
 
 
 def _translating_writer(file: IO[bytes], name: str) -> Write:
-    """Whoever is in between would take its error for one of their own."""
+    """Turns an OSError of the output into NotWritten, so that it is not taken for an error of the storage."""
 
     def write(data: bytes) -> None:
         view = memoryview(data)
@@ -220,7 +198,7 @@ def _translate_errors(name: str) -> Generator[None, None, None]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """A name is safe from a loss of power when its folder is."""
+    """The name of a file survives a power failure only when its folder is synced too."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:

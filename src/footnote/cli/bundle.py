@@ -1,4 +1,4 @@
-"""`footnote bundle`: a session that somebody exported: check it, and open it here."""
+"""`footnote bundle`: verifies an exported session, or imports it."""
 
 import argparse
 import asyncio
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from footnote.cli import Exit
-from footnote.cli.places import add_server_option, open_backend, short_id
-from footnote.cli.presentation import format_json
+from footnote.cli.backends import add_server_option, open_backend, short_id
+from footnote.cli.output import format_json, print_note
 from footnote.cli.saving import check_readable
 from footnote.cli.terminal.clean import clean_line
 from footnote.config.environment import process_environment
@@ -23,24 +23,24 @@ VERIFY_EPILOG = "Exit codes: 0 all is right, 1 something is wrong, 2 it is not a
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser("bundle", help="a session that was exported: check it, open it here")
+    parser = subparsers.add_parser("bundle", help="verify or import an exported session")
     actions = parser.add_subparsers(metavar="ACTION", required=True, title="actions")
 
     verifying = actions.add_parser(
         "verify",
-        help="whether it is as it was exported, and whether what it says holds",
-        description="Checks every hash, then every quotation and every verdict anew. It needs no network.",
+        help="check that a bundle is unchanged and that its verdicts hold",
+        description="Checks every hash, and judges every quotation and verdict again. It needs no network.",
         epilog=VERIFY_EPILOG,
     )
     _add_file(verifying)
-    verifying.add_argument("--seal", metavar="HASH", help="the seal that it must have: that of the bundle you know")
+    verifying.add_argument("--seal", metavar="HASH", help="the seal that the bundle must have")
     verifying.add_argument("--json", action="store_true", help="print one JSON object")
     verifying.set_defaults(run=_verify)
 
     importing = actions.add_parser(
         "import",
-        help="open it here, as a session of your own",
-        description="Makes a session of the bundle, with its files, versions and sources. A damaged bundle is refused.",
+        help="import a bundle as a new session",
+        description="Imports a session with its files, versions and sources. A damaged bundle is refused.",
     )
     _add_file(importing)
     importing.add_argument("--json", action="store_true", help="print the session as one JSON object")
@@ -49,7 +49,7 @@ def register(subparsers: Any) -> None:
 
 
 def _add_file(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", type=Path, help="as `footnote sessions export` wrote it")
+    parser.add_argument("file", metavar="FILE", type=Path, help="a bundle that `footnote sessions export` wrote")
 
 
 def _verify(arguments: argparse.Namespace) -> int:
@@ -57,15 +57,15 @@ def _verify(arguments: argparse.Namespace) -> int:
 
     wanted = None if arguments.seal is None else arguments.seal.strip().lower()
     if wanted is not None and (len(wanted) != 64 or wanted.strip("0123456789abcdef")):
-        raise UsageError("--seal is not a seal: that has 64 digits from 0 to f.")
+        raise UsageError("--seal is not a seal: a seal has 64 hexadecimal digits.")
     report = verify(arguments.file)
-    is_other = wanted is not None and report.seal != wanted
-    print(format_json(report, sys.stdout) if arguments.json else "\n".join(_lines(report)))
-    if is_other:
+    has_other_seal = wanted is not None and report.seal != wanted
+    print(format_json(report) if arguments.json else "\n".join(_lines(report)))
+    if has_other_seal:
         print(
             f"footnote: The seal is not the one that you gave: this is another bundle ({report.seal}).", file=sys.stderr
         )
-    return Exit.OK if report.ok and not is_other else Exit.FAILURE
+    return Exit.OK if report.ok and not has_other_seal else Exit.FAILURE
 
 
 def _lines(report: "Report") -> Iterator[str]:
@@ -84,11 +84,11 @@ def _lines(report: "Report") -> Iterator[str]:
 
 
 def _check_counts(check: BundleCheck) -> Iterator[str]:
-    """What held before the bundle was taken."""
+    """The counts of what was verified before the import."""
     yield f"{check.entries:,} {'hash' if check.entries == 1 else 'hashes'}"
     yield f"{check.quotations:,} {'quotation' if check.quotations == 1 else 'quotations'}"
     same = check.verdicts - check.otherwise
-    yield f"{same:,} {'verdict' if same == 1 else 'verdicts'} made anew"
+    yield f"{same:,} {'verdict' if same == 1 else 'verdicts'} judged again"
     if check.otherwise:
         yield f"{check.otherwise:,} more that this version of Footnote would give differently"
 
@@ -111,15 +111,15 @@ def _import(arguments: argparse.Namespace) -> int:
 
 async def _import_bundle(arguments: argparse.Namespace) -> int:
     check_readable([arguments.file])
-    async with open_backend(arguments, process_environment()) as place:
-        head = await place.files.import_bundle(arguments.file)
+    async with open_backend(arguments, process_environment()) as backend:
+        head = await backend.files.import_bundle(arguments.file)
     if arguments.json:
-        print(format_json(head, sys.stdout))
+        print(format_json(head))
         return Exit.OK
     print(head.id)
-    print(f"Verified: {', '.join(_check_counts(head.checked))}.", file=sys.stderr)
+    print_note(f"Verified: {', '.join(_check_counts(head.checked))}.")
     for note in head.checked.notes:
-        print(clean_line(f"Note: {note}"), file=sys.stderr)
+        print_note(f"Note: {note}")
     server = "" if arguments.server is None else f" --server {arguments.server}"
-    print(clean_line(f'To go on: footnote ask --session {short_id(head.id)}{server} "…"'), file=sys.stderr)
+    print_note(f'To continue: footnote ask --session {short_id(head.id)}{server} "…"')
     return Exit.OK

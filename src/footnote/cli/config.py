@@ -1,4 +1,4 @@
-"""`footnote config show`: every value that holds, and where it comes from. Secrets are masked."""
+"""`footnote config show`: every effective setting, and where it comes from. Secrets are masked."""
 
 import argparse
 from typing import Any
@@ -6,9 +6,8 @@ from typing import Any
 import msgspec
 
 from footnote.cli import Exit
-from footnote.cli.terminal.clean import clean_line
-from footnote.config.configuration import Configuration, entries
-from footnote.config.load import load
+from footnote.cli.terminal.lines import format_table, one_line, truncate
+from footnote.config.load import Configuration, entries, load
 
 MAX_VALUE_WIDTH = 48
 
@@ -16,18 +15,18 @@ MAX_VALUE_WIDTH = 48
 def register(subparsers: Any) -> None:
     config = subparsers.add_parser("config", help="show every setting and where it comes from")
     actions = config.add_subparsers(metavar="ACTION", required=True, title="actions")
-    show = actions.add_parser("show", help="the configuration that holds, with the origin of each value")
+    show = actions.add_parser("show", help="the effective configuration, with the origin of each value")
     show.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     show.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     configuration = load(arguments.home, arguments.config_file)
-    print(format_json(configuration) if arguments.json else format_table(configuration))
+    print(_json(configuration) if arguments.json else _table(configuration))
     return Exit.OK
 
 
-def format_json(configuration: Configuration) -> str:
+def _json(configuration: Configuration) -> str:
     shown = {
         "home": str(configuration.home),
         "settings": list(entries(configuration)),
@@ -36,14 +35,14 @@ def format_json(configuration: Configuration) -> str:
     return msgspec.json.format(msgspec.json.encode(shown), indent=2).decode()
 
 
-def format_table(configuration: Configuration) -> str:
-    rows = [("SETTING", "VALUE", "ORIGIN")]
-    rows += [(entry.key, _format_cell(entry.value), str(entry.origin)) for entry in entries(configuration)]
-    first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
-    lines = [f"Home folder: {configuration.home}", ""]
-    lines += [f"{key:<{first}}  {value:<{second}}  {origin}" for key, value, origin in rows]
+def _table(configuration: Configuration) -> str:
+    rows = [(entry.key, _format_cell(entry.value), str(entry.origin)) for entry in entries(configuration)]
+    lines = [f"Home folder: {configuration.home}", "", *format_table(("SETTING", "VALUE", "ORIGIN"), rows)]
     lines += [""] * bool(configuration.ignored)
-    lines += [f"{one.variable} is set, but {one.place} in {one.file} wins over it." for one in configuration.ignored]
+    lines += [
+        f"{ignored.variable} is set, but {ignored.place} in {ignored.file} wins over it."
+        for ignored in configuration.ignored
+    ]
     return "\n".join(lines)
 
 
@@ -51,5 +50,4 @@ def _format_cell(value: Any) -> str:
     if value is None:
         return "-"
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    line = " ".join(clean_line(text).split()) or '""'
-    return line if len(line) <= MAX_VALUE_WIDTH else line[: MAX_VALUE_WIDTH - 1] + "…"
+    return truncate(one_line(text) or '""', MAX_VALUE_WIDTH, "…")

@@ -1,4 +1,4 @@
-"""`footnote files`: what is in a session, in the home folder or on a server: list, fetch, bring, convert, compare."""
+"""`footnote files`: the files of a session, in the home folder or on a server."""
 
 import argparse
 import asyncio
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
 from footnote.cli import Exit
-from footnote.cli.places import SessionBackend, add_server_option, open_backend, resolve_session
-from footnote.cli.presentation import format_json
+from footnote.cli.backends import SessionBackend, add_server_option, open_backend, resolve_session
+from footnote.cli.output import confirm, format_json, print_note
 from footnote.cli.saving import check_readable, save
-from footnote.cli.terminal.cells import one_line, pad, width
 from footnote.cli.terminal.clean import clean, clean_line
+from footnote.cli.terminal.lines import format_table, one_line
 from footnote.config.environment import process_environment
 from footnote.protocol.errors import FootnoteError, UsageError
 from footnote.protocol.files import ConvertType, FileRecord, FileVersion
@@ -45,7 +45,7 @@ def register(subparsers: Any) -> None:
 
     putting = actions.add_parser(
         "put",
-        help="bring files into the session",
+        help="upload files to the session",
         description="Uploads files. With --as, the text of one file becomes that of a file of the workspace, which the "
         "agent can change.",
     )
@@ -56,7 +56,7 @@ def register(subparsers: Any) -> None:
 
     converting = actions.add_parser("convert", help="a file as PDF, DOCX or markdown")
     _add_path(converting)
-    converting.add_argument("--to", choices=get_args(ConvertType), required=True, help="what it is to become")
+    converting.add_argument("--to", choices=get_args(ConvertType), required=True, help="the target format")
     _add_output(converting)
     _add_common_options(converting, _convert)
     _register_versions(actions)
@@ -65,24 +65,24 @@ def register(subparsers: Any) -> None:
     _add_path(unpacking)
     _add_common_options(unpacking, _unpack, json="print the records as one JSON array")
 
-    deleting = actions.add_parser("delete", help="for good, with all versions")
+    deleting = actions.add_parser("delete", help="delete a file with all its versions")
     _add_path(deleting)
     deleting.add_argument("--yes", action="store_true", help="do not ask")
     _add_common_options(deleting, _delete)
 
 
 def _register_versions(actions: Any) -> None:
-    versions = actions.add_parser("versions", help="all that a file held, the newest first")
+    versions = actions.add_parser("versions", help="all versions of a file, the newest first")
     _add_path(versions)
     _add_common_options(versions, _versions, json="print one JSON array instead of a table")
 
-    diff = actions.add_parser("diff", help="what two versions differ in")
+    diff = actions.add_parser("diff", help="the difference between two versions")
     _add_path(diff)
     diff.add_argument("--from", metavar="N", type=_number, dest="older", help="default: the one before the other")
     diff.add_argument("--to", metavar="N", type=_number, dest="newer", help="default: the newest")
     _add_common_options(diff, _diff, json="print one JSON object")
 
-    restoring = actions.add_parser("restore", help="an earlier version once more, as the newest")
+    restoring = actions.add_parser("restore", help="restore an earlier version, as the newest")
     _add_path(restoring)
     restoring.add_argument("number", metavar="N", type=_number, help="the number of the version")
     _add_common_options(restoring, _restore)
@@ -99,7 +99,7 @@ def _add_session(parser: argparse.ArgumentParser) -> None:
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", help="where to (default: its own name, here); - is stdout")
-    parser.add_argument("--force", action="store_true", help="overwrite what is there")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
 
 
 def _add_common_options(parser: argparse.ArgumentParser, action: Action, *, json: str | None = None) -> None:
@@ -115,24 +115,24 @@ def _run(action: Action) -> Callable[[argparse.Namespace], int]:
 
 async def _with_backend(action: Action, arguments: argparse.Namespace) -> int:
     _check_arguments(arguments)
-    async with open_backend(arguments, process_environment()) as place:
-        return await action(place, await resolve_session(place, arguments.session), arguments)
+    async with open_backend(arguments, process_environment()) as backend:
+        return await action(backend, await resolve_session(backend, arguments.session), arguments)
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
-    """What can be told before anybody is asked."""
+    """Before anything is opened or sent."""
     files: list[Path] = getattr(arguments, "files", [])
     check_readable(files)
     if files and arguments.path is not None and len(files) > 1:
         raise UsageError("--as names one file of the workspace: give one FILE with it.")
 
 
-# Out -----------------------------------------------------------------------------------------------------------
+# Download -----------------------------------------------------------------------------------------------------------
 
 
 async def _list(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
     records = await backend.files.list(session_id)
-    print(format_json(records, sys.stdout) if arguments.json else "\n".join(_table(records)))
+    print(format_json(records) if arguments.json else "\n".join(_table(records)))
     return Exit.OK
 
 
@@ -144,7 +144,7 @@ async def _get(backend: SessionBackend, session_id: str, arguments: argparse.Nam
 async def _convert(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
     document = await backend.files.convert(session_id, arguments.path, arguments.to)
     for note in document.notes:
-        print(clean_line(f"footnote: {note}"), file=sys.stderr)
+        print_note(f"footnote: {note}")
     return await _save_or_print(document.chunks, document.filename, arguments)
 
 
@@ -159,7 +159,7 @@ async def _save_or_print(chunks: AsyncGenerator[bytes, None], name: str, argumen
 
 
 async def _print(chunks: AsyncGenerator[bytes, None]) -> None:
-    """As it is; on a terminal only text, and nothing that would steer it."""
+    """Unchanged; on a terminal only text, without control characters."""
     async with aclosing(chunks):
         if not sys.stdout.isatty():
             async for piece in chunks:
@@ -169,11 +169,11 @@ async def _print(chunks: AsyncGenerator[bytes, None]) -> None:
     try:
         text = content.decode()
     except UnicodeDecodeError:
-        raise UsageError("The file is not text, and is not written to a terminal. Save it: --output FILE") from None
+        raise UsageError("The file is not text, so it is not printed on a terminal. Save it: --output FILE") from None
     print(clean(text), end="" if text.endswith("\n") else "\n")
 
 
-# In ------------------------------------------------------------------------------------------------------------
+# Upload ------------------------------------------------------------------------------------------------------------
 
 
 async def _put(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
@@ -182,18 +182,16 @@ async def _put(backend: SessionBackend, session_id: str, arguments: argparse.Nam
     else:
         records = await _upload(backend, session_id, arguments.files)
     if records or arguments.json:
-        print(
-            format_json(records, sys.stdout) if arguments.json else "\n".join(clean_line(one.path) for one in records)
-        )
+        print(format_json(records) if arguments.json else "\n".join(clean_line(record.path) for record in records))
     return Exit.OK if len(records) == len(arguments.files) else Exit.FAILURE
 
 
 async def _edit(backend: SessionBackend, session_id: str, path: str, file: Path) -> FileRecord:
-    """Knowing what the file holds now: should somebody else write it in this moment, nothing is lost."""
+    """Sends the hash of the current version with it: the edit is refused if the file was written meanwhile."""
     try:
         text = (await asyncio.to_thread(file.read_bytes)).decode()
     except UnicodeDecodeError:
-        raise UsageError(f"{file} is not text in UTF-8. Leave out --as to upload it as it is.") from None
+        raise UsageError(f"{file} is not UTF-8 text. Leave out --as to upload it as it is.") from None
     key = key_of(path)
     known = key in {record.path for record in await backend.files.list(session_id)}
     base = (await backend.files.versions(session_id, key))[0].hash if known else None
@@ -201,21 +199,21 @@ async def _edit(backend: SessionBackend, session_id: str, path: str, file: Path)
 
 
 async def _upload(backend: SessionBackend, session_id: str, files: Sequence[Path]) -> list[FileRecord]:
-    """Each for itself: one that is not taken does not keep out the others."""
-    taken: list[FileRecord] = []
+    """One by one: a file that is refused does not stop the others."""
+    records: list[FileRecord] = []
     for file in files:
         try:
-            taken.append(await backend.files.upload(session_id, file))
+            records.append(await backend.files.upload(session_id, file))
         except FootnoteError as error:
             if len(files) == 1:
                 raise
-            print(clean_line(f"footnote: {file}: {error.message}"), file=sys.stderr)
-    return taken
+            print_note(f"footnote: {file}: {error.message}")
+    return records
 
 
 async def _unpack(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
     records = await backend.files.unpack(session_id, arguments.path)
-    print(format_json(records, sys.stdout) if arguments.json else "\n".join(clean_line(one.path) for one in records))
+    print(format_json(records) if arguments.json else "\n".join(clean_line(record.path) for record in records))
     return Exit.OK
 
 
@@ -224,16 +222,16 @@ async def _unpack(backend: SessionBackend, session_id: str, arguments: argparse.
 
 async def _versions(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
     versions = await backend.files.versions(session_id, arguments.path)
-    print(format_json(versions, sys.stdout) if arguments.json else "\n".join(_version_table(versions)))
+    print(format_json(versions) if arguments.json else "\n".join(_version_table(versions)))
     return Exit.OK
 
 
 async def _diff(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
     diff = await backend.files.diff(session_id, arguments.path, arguments.older, arguments.newer)
     if arguments.json:
-        print(format_json(diff, sys.stdout))
+        print(format_json(diff))
     elif diff.diff is None:
-        raise UsageError("The file is not text, so that its versions cannot be compared.")
+        raise UsageError("The file is not text, so its versions cannot be compared.")
     else:
         print(clean(diff.diff) if sys.stdout.isatty() else diff.diff, end="")
     numbers = f"version {diff.older} and version {diff.newer}"
@@ -244,48 +242,34 @@ async def _diff(backend: SessionBackend, session_id: str, arguments: argparse.Na
 async def _restore(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
     record = await backend.files.restore(session_id, arguments.path, arguments.number)
     newest = (await backend.files.versions(session_id, record.path))[0]
-    print(
-        clean_line(f"{record.path} is version {arguments.number} again, as version {newest.number}."), file=sys.stderr
-    )
+    print_note(f"Restored version {arguments.number} of {record.path} as version {newest.number}.")
     return Exit.OK
 
 
 async def _delete(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
-    if not arguments.yes and not await asyncio.to_thread(_confirm_delete, arguments.path):
+    if not arguments.yes and not await asyncio.to_thread(
+        confirm, f"Delete {one_line(arguments.path)} permanently, with all versions?"
+    ):
         print("Nothing was deleted.", file=sys.stderr)
         return Exit.FAILURE
     await backend.files.delete(session_id, arguments.path)
     return Exit.OK
 
 
-def _confirm_delete(path: str) -> bool:
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError("Nobody can be asked here whether to delete it. Give --yes to delete it all the same.")
-    print(f"Delete {one_line(path)} for good, with all versions? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
 # Tables --------------------------------------------------------------------------------------------------------
 
 
 def _table(records: Iterable[FileRecord]) -> Iterator[str]:
-    rows = [("KIND", "TYPE", "CREATED", "PATH")]
-    rows += [(one.source, one.icon_type, _local(one.created_at), clean_line(one.path)) for one in records]
-    yield from _lines(rows)
+    rows = [(file.source, file.icon_type, _local(file.created_at), clean_line(file.path)) for file in records]
+    return format_table(("KIND", "TYPE", "CREATED", "PATH"), rows)
 
 
 def _version_table(versions: Iterable[FileVersion]) -> Iterator[str]:
-    rows = [("VERSION", "WRITTEN", "BY", "BYTES", "SHA-256")]
-    rows += [
-        (str(one.number), _local(one.created_at), one.author, f"{one.size:,}", clean_line(one.hash)) for one in versions
+    rows = [
+        (str(version.number), _local(version.created_at), version.author, f"{version.size:,}", clean_line(version.hash))
+        for version in versions
     ]
-    yield from _lines(rows)
-
-
-def _lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(width(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
-    for *cells, last in rows:
-        yield "  ".join([*map(pad, cells, widths), last]).rstrip()
+    return format_table(("VERSION", "WRITTEN", "BY", "BYTES", "SHA-256"), rows)
 
 
 def _local(moment: str) -> str:

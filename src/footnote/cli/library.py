@@ -1,4 +1,4 @@
-"""`footnote library`: what was read and what was put in, opened, added to and removed from in the terminal."""
+"""`footnote library`: pages that were read, and files that were added to them."""
 
 import argparse
 import asyncio
@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Struct
 
 from footnote.cli import Exit
-from footnote.cli.presentation import format_json
-from footnote.cli.terminal.cells import one_line, pad, truncate, width
+from footnote.cli.output import format_json, print_note
 from footnote.cli.terminal.clean import clean, clean_line
+from footnote.cli.terminal.lines import format_table, one_line, truncate
 from footnote.config.environment import process_environment
 from footnote.config.load import load
 from footnote.db.engine import Database
@@ -44,7 +44,7 @@ CONTENT_TYPES = {
 
 
 class ShownPassage(Struct, frozen=True):
-    """What stands between two offsets of a snapshot, and some of what stands around it."""
+    """The text between two offsets of a snapshot, with its context."""
 
     start: int
     end: int
@@ -61,14 +61,14 @@ class Added(Struct, frozen=True):
 
 
 class NotAdded(Exception):
-    """A file that cannot be put into the library. The others still can."""
+    """A file that cannot be added to the library. The others still can."""
 
 
 Action: TypeAlias = Callable[[Library, argparse.Namespace], Awaitable[int]]
 
 
 def register(subparsers: Any) -> None:
-    parser = subparsers.add_parser("library", help="what was read before: list it, open it, add files, remove pages")
+    parser = subparsers.add_parser("library", help="pages that were read before: list, show, add files, remove")
     actions = parser.add_subparsers(metavar="ACTION", required=True, title="actions")
 
     listing = actions.add_parser("list", help="every page, the last read first")
@@ -78,7 +78,7 @@ def register(subparsers: Any) -> None:
 
     show = actions.add_parser(
         "show",
-        help="the text that was read, or the passage that a footnote rests on",
+        help="the text of a page, or the passage that a footnote cites",
         description="Prints the text to stdout, and the facts about it to stderr.",
     )
     show.add_argument("what", metavar="ID|URL", help="a snapshot id or a URL; the beginning of one will do")
@@ -87,16 +87,16 @@ def register(subparsers: Any) -> None:
     show.add_argument("--json", action="store_true", help="print one JSON object")
     show.set_defaults(run=_run(_show))
 
-    add = actions.add_parser("add", help="put files into the library, to be searched as pages are")
+    add = actions.add_parser("add", help="add files to the library, to be searched like pages")
     add.add_argument("files", nargs="+", type=Path, metavar="FILE", help="md, txt, html, pdf, csv or json")
     add.add_argument("--json", action="store_true", help="print one JSON array instead of URLs")
     add.set_defaults(run=_run(_add))
 
     remove = actions.add_parser(
         "remove",
-        help="remove pages, with every text that was read there",
-        description="Removes pages with every text that was read there, from the index and the caches too. Footnotes "
-        "that rest on them cannot be opened any more. This cannot be undone.",
+        help="remove pages with all their stored texts",
+        description="Removes pages with all their stored texts, from the index and the caches too. Footnotes "
+        "that cite them can no longer be opened. This cannot be undone.",
     )
     remove.add_argument("urls", nargs="+", metavar="URL", help="the whole URL, as `footnote library list` shows it")
     remove.set_defaults(run=_run(_remove))
@@ -115,19 +115,19 @@ async def _with_library(action: Action, arguments: argparse.Namespace) -> int:
 
 async def _list(library: Library, arguments: argparse.Namespace) -> int:
     pages = [page for page in await library.list() if arguments.kind in (None, page.kind)]
-    print(_json(pages) if arguments.json else "\n".join(_table(pages)))
+    print(format_json(pages) if arguments.json else "\n".join(_table(pages)))
     return Exit.OK
 
 
 async def _show(library: Library, arguments: argparse.Namespace) -> int:
     snapshot = await _resolve_snapshot(library, arguments.what)
-    text = snapshot.text.encode("utf-8", "replace").decode()  # half a character cannot be printed
+    text = snapshot.text.encode("utf-8", "replace").decode()  # half of a surrogate pair cannot be printed
     passage = None
     if (arguments.start, arguments.end) != (None, None):
         passage = extract_passage(text, arguments.start or 0, arguments.end)
     if arguments.json:
         facts = {**msgspec.structs.asdict(snapshot), "text": text}
-        print(_json({"id": snapshot.id, **facts, "passage": passage}))
+        print(format_json({"id": snapshot.id, **facts, "passage": passage}))
         return Exit.OK
     for name, fact in _facts(snapshot):
         print(f"{name + ':':<10} {one_line(fact)}", file=sys.stderr)
@@ -143,21 +143,21 @@ async def _add(library: Library, arguments: argparse.Namespace) -> int:
             try:
                 added.append(await _add_file(library, sandbox, file, arguments.upload_bytes))
             except NotAdded as error:
-                print(clean_line(f"footnote: {file}: {error}"), file=sys.stderr)
+                print_note(f"footnote: {file}: {error}")
     if added or arguments.json:
-        print(_json(added) if arguments.json else "\n".join(clean_line(one.url) for one in added))
+        print(format_json(added) if arguments.json else "\n".join(clean_line(page.url) for page in added))
     return Exit.OK if len(added) == len(arguments.files) else Exit.FAILURE
 
 
 async def _remove(library: Library, arguments: argparse.Namespace) -> int:
     missing = [url for url in dict.fromkeys(arguments.urls) if not await library.remove(url)]
     if missing:
-        raise UsageError(f"The library has no {' and no '.join(missing)}. `footnote library list` shows what there is.")
+        raise UsageError(f"The library has no {' and no '.join(missing)}. `footnote library list` shows all pages.")
     return Exit.OK
 
 
 async def _resolve_snapshot(library: Library, what: str) -> Snapshot:
-    """What is meant by an id, a URL, or the beginning of one."""
+    """The snapshot with this id or URL, or the only one that begins with it."""
     if snapshot := await library.latest(what) or await library.snapshot(what):
         return snapshot
     pages = [page for page in await library.list() if page.url.startswith(what) or page.snapshot_id.startswith(what)]
@@ -165,21 +165,21 @@ async def _resolve_snapshot(library: Library, what: str) -> Snapshot:
         return snapshot
     if pages:
         some = ", ".join(page.url for page in pages[:MAX_SUGGESTIONS]) + ", …" * (len(pages) > MAX_SUGGESTIONS)
-        raise UsageError(f"{len(pages)} pages begin with {what}. Say more of one of them: {some}")
-    raise UsageError(f"The library has no {what}. `footnote library list` shows what there is.")
+        raise UsageError(f"{len(pages)} pages begin with {what}. Give more of it: {some}")
+    raise UsageError(f"The library has no {what}. `footnote library list` shows all pages.")
 
 
 async def _add_file(library: Library, sandbox: SandboxPool, file: Path, max_bytes: int) -> Added:
     job, origin = await asyncio.to_thread(lambda: (_read(file, max_bytes), str(file.resolve())))
     snapshot = await _snapshot(sandbox, job, file.name)
-    kept = await library.add(snapshot, origin)
-    return Added(str(file), kept.url, kept.id, len(kept.text))
+    stored = await library.add(snapshot, origin)
+    return Added(str(file), stored.url, stored.id, len(stored.text))
 
 
 def _read(file: Path, max_bytes: int) -> ExtractPage:
     content_type = CONTENT_TYPES.get(file.suffix.lower())
     if content_type is None:
-        raise NotAdded(f"this kind of file cannot be read; those that can end in {', '.join(CONTENT_TYPES)}")
+        raise NotAdded(f"this type of file cannot be read; supported are {', '.join(CONTENT_TYPES)}")
     try:
         if file.stat().st_size > max_bytes:
             raise NotAdded(f"it is larger than {max_bytes:,} bytes (limits.uploadBytes in config.json)")
@@ -214,7 +214,7 @@ def extract_passage(text: str, start: int, end: int | None) -> ShownPassage:
     end = len(text) if end is None else end
     if not 0 <= start < end <= len(text):
         raise UsageError(
-            f"The text has {len(text):,} characters; --from and --to must lie in it, the first before the second."
+            f"The text has {len(text):,} characters; --from and --to must be inside it, --from before --to."
         )
     before = text[max(start - CONTEXT, 0) : start]
     after = text[end : end + CONTEXT]
@@ -254,22 +254,14 @@ def _facts(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
 
 
 def _table(pages: Iterable[LibraryPage]) -> Iterator[str]:
-    rows = [("KIND", "READ", "CHARACTERS", "TITLE", "URL")]
-    rows += [
+    rows = [
         (
             page.kind,
             page.fetched_at[:10],
             f"{page.characters:,}",
             truncate(one_line(page.title), MAX_TITLE_WIDTH, "…"),
-            page.url,
+            clean_line(page.url),
         )
         for page in pages
     ]
-    widths = [max(width(row[column]) for row in rows) for column in range(4)]
-    for kind, read, size, title, url in rows:
-        cells = (pad(kind, widths[0]), pad(read, widths[1]), size.rjust(widths[2]), pad(title, widths[3]))
-        yield "  ".join((*cells, clean_line(url)))
-
-
-def _json(value: Any) -> str:
-    return format_json(value, sys.stdout)
+    return format_table(("KIND", "READ", "CHARACTERS", "TITLE", "URL"), rows, right="CHARACTERS")

@@ -1,16 +1,17 @@
-"""`footnote restore`: what `footnote backup` wrote, into a Footnote that has nothing yet."""
+"""`footnote restore`: a backup into an empty database and storage."""
 
 import argparse
 from typing import Any
 
 from footnote.cli import Exit
-from footnote.cli.backup import EPILOG, format_counts, open_input, open_stores, print_status, run_interruptible
+from footnote.cli.backup import EPILOG, format_counts, open_input, open_stores
+from footnote.cli.output import print_note, run_interruptible
 
 
 def register(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "restore",
-        help="what a backup holds, into an empty Footnote",
+        help="restore a backup into an empty Footnote",
         description="Checks the whole backup, then puts all of it into the database and the storage of the settings, "
         "which must be empty: all of it, or nothing. No server may run on them meanwhile.",
         epilog=EPILOG,
@@ -29,5 +30,5 @@ async def _restore(arguments: argparse.Namespace) -> int:
     with open_input(arguments.file) as file:
         async with open_stores(arguments) as (database, storage):
             checked = await restore(file, database, storage)
-    print_status(f"Restored {format_counts(checked.end)}, as of {checked.head.made_at}.")
+    print_note(f"Restored {format_counts(checked.end)}, as of {checked.head.made_at}.")
     return Exit.OK

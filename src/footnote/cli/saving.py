@@ -1,4 +1,4 @@
-"""What is fetched becomes a file on this machine: whole or not at all, and nothing is overwritten unasked."""
+"""Saves downloads as files: completely or not at all, and existing files are overwritten only with --force."""
 
 import asyncio
 import os
@@ -12,25 +12,25 @@ from footnote.protocol.errors import UsageError
 
 try:
     import fcntl
-except ImportError:  # Windows: there a file that somebody writes cannot be deleted anyway
+except ImportError:  # Windows, where an open file cannot be deleted anyway
     fcntl = None
 
 _PARTIAL = ".footnote-partial"
 
 
 async def save(target: Path, chunks: AsyncGenerator[bytes, None], *, force: bool = False) -> None:
-    """Written beside its place, and moved there when it is whole."""
+    """Writes a temporary file beside `target`, and moves it there when it is complete."""
     async with aclosing(chunks):
         with _atomic_file(target, force=force) as file:
-            async for piece in chunks:
+            async for chunk in chunks:
                 try:
-                    await asyncio.to_thread(file.write, piece)
+                    await asyncio.to_thread(file.write, chunk)
                 except OSError as error:
                     raise _write_error(target, error) from error
 
 
 def check_readable(files: list[Path]) -> None:
-    """Before anything is asked of anybody."""
+    """Checks files before anything is opened or sent."""
     for file in files:
         if not file.is_file():
             reason = "it is not a file" if file.exists() else "there is no such file"
@@ -39,28 +39,28 @@ def check_readable(files: list[Path]) -> None:
 
 @contextmanager
 def _atomic_file(target: Path, *, force: bool) -> Generator[IO[bytes], None, None]:
-    """A file in the same folder, which takes its place in the end."""
+    """A temporary file in the same folder, which replaces `target` at the end."""
     if target.is_dir():
         raise UsageError(f"{target} is a folder. Name a file in it: --output FILE")
     if target.exists() and not force:
         raise already_exists_error(target)
     try:
-        descriptor, aside = partial_file(target)
+        descriptor, temporary = partial_file(target)
     except OSError as error:
         raise _write_error(target, error) from error
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
-        _apply_umask(aside)
-        move_into_place(aside, target, force=force)
+        _apply_umask(temporary)
+        move_into_place(temporary, target, force=force)
     finally:
         with suppress(OSError):
-            aside.unlink()
+            temporary.unlink()
 
 
 def partial_file(target: Path) -> tuple[int, Path]:
-    """A new file beside `target`, hidden and for its owner alone, locked as long as its descriptor is open. Those in
-    the same folder that a killed process left behind are removed first: nobody holds their lock any more."""
+    """A new hidden file beside `target` with mode 0600, locked as long as its descriptor is open. Partial files in the
+    same folder that a killed process left behind are removed first: they are no longer locked."""
     for abandoned in target.parent.glob(f".*{_PARTIAL}"):
         _remove_unlocked(abandoned)
     descriptor, name = mkstemp(prefix=f".{target.name[:40]}-", suffix=_PARTIAL, dir=target.parent)
@@ -84,7 +84,7 @@ def _remove_unlocked(path: Path) -> None:
 
 
 def _apply_umask(temporary: Path) -> None:
-    """A temporary file is for its owner alone; what is saved is like any other file of theirs."""
+    """Temporary files have mode 0600; a saved file has the usual mode of the user's files."""
     mask = os.umask(0)
     os.umask(mask)
     with suppress(OSError):
@@ -92,7 +92,8 @@ def _apply_umask(temporary: Path) -> None:
 
 
 def move_into_place(temporary: Path, target: Path, *, force: bool, hint: str = "choose another: --output FILE") -> None:
-    """A link is made or refused at once, so that nothing that came meanwhile is lost. `other`: the other way out."""
+    """A hard link is created or refused atomically, so that a file that was created meanwhile is not overwritten.
+    `hint`: the alternative to --force, for the error message."""
     try:
         if force:
             temporary.replace(target)
@@ -105,7 +106,7 @@ def move_into_place(temporary: Path, target: Path, *, force: bool, hint: str = "
 
 
 def already_exists_error(target: Path, hint: str = "choose another: --output FILE") -> UsageError:
-    return UsageError(f"{target} is there already, and is not overwritten. Give --force, or {hint}")
+    return UsageError(f"{target} already exists. Give --force to overwrite it, or {hint}")
 
 
 def _write_error(target: Path, error: OSError) -> UsageError:

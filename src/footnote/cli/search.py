@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from footnote.cli import Exit
-from footnote.cli.live import LiveCommand, add_output_options, read_text, redraw_periodically
+from footnote.cli.output import LiveCommand, add_output_options, read_text, redraw_periodically
 from footnote.cli.terminal.clean import escape_json
-from footnote.cli.terminal.layout import Layout
+from footnote.cli.terminal.footnotes import Layout
 from footnote.cli.terminal.lines import Line, StyledText, symbols_for
 from footnote.cli.terminal.receipt import receipt_lines, source_table
 from footnote.cli.terminal.screen import Screen
 from footnote.config.environment import process_environment
 from footnote.protocol.errors import InvalidArguments, UsageError
-from footnote.protocol.receipts import SearchArtifact
+from footnote.protocol.sources import SearchArtifact
 from footnote.protocol.tools import Progress
+from footnote.text.markdown import blockquote
 
 if TYPE_CHECKING:
     from footnote.web_search.pipeline import SearchAnswer
@@ -68,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class _SearchCommand:
-    """One search on its way from the engine to the screen."""
+    """One search, followed on the screen."""
 
     def __init__(self, arguments: argparse.Namespace, live: LiveCommand) -> None:
         self._arguments = arguments
@@ -79,17 +80,17 @@ class _SearchCommand:
     async def answer(self, query: str) -> int:
         from footnote.app import App  # noqa: PLC0415 - slow to import, and Ctrl-C must work meanwhile
 
-        wanted = self._arguments
-        async with App.open(home=wanted.home, config=wanted.config_file, environ=self._live.environ) as app:
+        arguments = self._arguments
+        async with App.open(home=arguments.home, config=arguments.config_file, environ=self._live.environ) as app:
             answer = await self._follow(
                 app.search(
                     query,
-                    prompt=wanted.prompt,
-                    provider=wanted.provider,
-                    count=wanted.count,
-                    country=wanted.country,
-                    freshness=wanted.freshness,
-                    model=wanted.model,
+                    prompt=arguments.prompt,
+                    provider=arguments.provider,
+                    count=arguments.count,
+                    country=arguments.country,
+                    freshness=arguments.freshness,
+                    model=arguments.model,
                 )
             )
         if self._options.json:
@@ -114,19 +115,20 @@ class _SearchCommand:
 
     def _show(self, artifact: SearchArtifact) -> None:
         screen = self._screen
-        written = self._live.answer
-        if artifact.summary:
-            written.begin()
-            written.push(artifact.summary)
-            written.end()
+        answer = self._live.answer
+        # Without a summary, which a setting leaves out, the best quotations.
+        if text := artifact.summary or "\n\n".join(blockquote(one.text, one.number) for one in artifact.passages):
+            answer.begin()
+            answer.push(text)
+            answer.end()
         if artifact.sources:
             layout = Layout(screen.answer_columns, symbols_for(screen.out.encoding), self._options.locale)
-            written.add(source_table(artifact, layout))
+            answer.add(source_table(artifact, layout))
         else:
             screen.note((StyledText("Nothing was found. Try other words, or another provider (--provider)."),))
 
     def _show_receipt(self, answer: "SearchAnswer") -> None:
-        """What was done, and what it took."""
+        """The figures of the search."""
         if self._options.quiet or self._screen.out.failure is not None:
             return
         for line in receipt_lines(answer.artifact.receipt, self._screen.symbols, answer.usage):
@@ -141,7 +143,7 @@ class _SearchCommand:
 
 
 class SearchProgress:
-    """Where a search is: one line that is redrawn, or a line a stage where nothing can be redrawn."""
+    """The progress of a search: one line that is redrawn, or a line per stage where nothing can be redrawn."""
 
     def __init__(self, screen: Screen, *, quiet: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self._screen = screen

@@ -1,4 +1,4 @@
-"""`footnote serve`: the server, until Ctrl-C. It prints one address, which logs in whoever opens it first."""
+"""`footnote serve`: the server, until Ctrl-C. It prints a login link, which works once."""
 
 import argparse
 import gc
@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from footnote import __version__
 from footnote.cli import Exit
-from footnote.cli.interrupts import Interrupts
+from footnote.cli.output import Interrupts
 from footnote.config.environment import environ_text, process_environment
 from footnote.config.formats import mask_url
-from footnote.config.load import load
-from footnote.config.secrets import collect_secrets
+from footnote.config.load import collect_secrets, load
 from footnote.protocol.errors import ConfigError
 from footnote.server import logs
 
@@ -28,13 +27,14 @@ except ImportError:  # Windows
     resource = None
 
 LOGIN_HINT = (
-    "Open this address in a browser: it logs you in, once. Ctrl-C ends the server; runs go on at its next start."
+    "Open this address in a browser: it logs you in, once. Ctrl-C stops the server; unfinished runs continue at its "
+    "next start."
 )
 MAX_FILE_DESCRIPTORS = 65_536
 GC_ALLOCATIONS = 10_000
 OTLP_VARIABLES = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 EXPOSED_WARNING = (
-    "Other machines can reach this server, and nobody can log in from there yet: add people with "
+    "Other machines can reach this server, but nobody can log in from there yet: add users with "
     "`footnote users add NAME`."
 )
 
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     _raise_descriptor_limit()
     with Interrupts() as interrupts:
         try:
-            from footnote.server.serving import listen, run  # noqa: PLC0415 - slow to import
+            from footnote.server.http_server import listen, run  # noqa: PLC0415 - slow to import
         except ModuleNotFoundError as error:
             raise ConfigError(
                 f'The server needs {error.name}. Install it with: pip install "footnote[server]"'
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _raise_descriptor_limit() -> None:
-    """Shells give a program a thousand descriptors, of which each stream takes one; it may have more for the asking."""
+    """The usual soft limit is a thousand descriptors, and each event stream takes one; the hard limit is higher."""
     if resource is not None:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         wanted = MAX_FILE_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_FILE_DESCRIPTORS)
@@ -88,8 +88,8 @@ def _raise_descriptor_limit() -> None:
 
 
 def _tune_garbage_collector() -> None:
-    """Modules and settings live as long as the process: a full collection does not look at them again. Events and rows
-    come and go by the thousand and are rarely part of a cycle."""
+    """Modules and settings live as long as the process, so they are excluded from full collections. Events and rows are
+    short-lived and rarely part of a cycle, so collections are less frequent."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(GC_ALLOCATIONS)
@@ -97,7 +97,7 @@ def _tune_garbage_collector() -> None:
 
 async def _serve(arguments: argparse.Namespace, listener: socket, interrupts: Interrupts) -> int:
     from footnote.app import App  # noqa: PLC0415 - slow to import
-    from footnote.server.serving import HttpServer  # noqa: PLC0415 - slow to import
+    from footnote.server.http_server import HttpServer  # noqa: PLC0415 - slow to import
 
     async with (
         _with_tracing(process_environment()),
@@ -112,14 +112,14 @@ async def _serve(arguments: argparse.Namespace, listener: socket, interrupts: In
 
 @asynccontextmanager
 async def _with_tracing(environ: Mapping[str, str]) -> AsyncGenerator[None, None]:
-    """With spans for a collector, where the environment names one."""
+    """Exports traces to the collector that the environment names, if any."""
     if not any(environ_text(environ, name) for name in OTLP_VARIABLES):
         yield
         return
     try:
-        from footnote.server.traces import export_traces  # noqa: PLC0415 - few have it installed
+        from footnote.server.traces import export_traces  # noqa: PLC0415 - an optional extra
     except ModuleNotFoundError:
-        log.warning('Traces are wanted, and cannot be collected: install them with pip install "footnote[telemetry]".')
+        log.warning('Traces cannot be exported without OpenTelemetry: pip install "footnote[telemetry]".')
         yield
         return
     async with export_traces(environ):
@@ -127,8 +127,8 @@ async def _with_tracing(environ: Mapping[str, str]) -> AsyncGenerator[None, None
 
 
 async def _announce(app: "App", listener: socket) -> None:
-    """The address that logs in is for the person before a terminal. Lines for programs are kept, and it is not."""
-    from footnote.server.serving import address_of, is_exposed_without_users  # noqa: PLC0415 - slow to import
+    """The login link is printed only with log format `text`: JSON logs are stored, and a link must not be."""
+    from footnote.server.http_server import address_of, is_exposed_without_users  # noqa: PLC0415 - slow to import
 
     settings = app.configuration.settings
     address = address_of(listener, settings.server)

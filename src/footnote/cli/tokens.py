@@ -1,4 +1,4 @@
-"""`footnote tokens`: what programs log in with. Works on the database itself, whether a server runs or not."""
+"""`footnote tokens`: tokens for programs. Works on the database itself, whether a server runs or not."""
 
 import argparse
 from collections.abc import Awaitable, Callable
@@ -6,7 +6,9 @@ from typing import Any, TypeVar
 
 from footnote.accounts.accounts import Accounts
 from footnote.cli import Exit
-from footnote.cli.users import format_json, format_table, note, with_accounts
+from footnote.cli.output import format_json, print_note
+from footnote.cli.terminal.lines import format_table, one_line
+from footnote.cli.users import with_accounts
 from footnote.protocol.accounts import LOCAL_USER, NewToken
 from footnote.protocol.errors import UsageError
 
@@ -20,11 +22,11 @@ def register(subparsers: Any) -> None:
 
     add = actions.add_parser(
         "add",
-        help="make a token, and print it this once",
-        description="Prints the token alone to stdout. Only a hash of it is kept: nobody can see it again.",
+        help="create a token and print it once",
+        description="Prints the token alone to stdout. Only a hash of it is stored, so it cannot be shown again.",
     )
-    add.add_argument("name", metavar="NAME", help="what it is for, so that you know it again")
-    add.add_argument("--days", type=int, metavar="N", help="it ends after so many days; without it, it does not")
+    add.add_argument("name", metavar="NAME", help="what it is for")
+    add.add_argument("--days", type=int, metavar="N", help="expires after N days (default: never)")
     add.set_defaults(run=_add)
 
     listing = actions.add_parser("list", help="the tokens of a user, the newest first")
@@ -35,7 +37,9 @@ def register(subparsers: Any) -> None:
     remove.add_argument("id", metavar="ID", help="as `footnote tokens list` shows it")
     remove.set_defaults(run=_remove)
     for action in (add, listing, remove):
-        action.add_argument("--user", metavar="USER", default=LOCAL_USER, help="whose; without it: the local user's")
+        action.add_argument(
+            "--user", metavar="USER", default=LOCAL_USER, help="the user it belongs to (default: the local user)"
+        )
 
 
 def _add(arguments: argparse.Namespace) -> int:
@@ -44,10 +48,11 @@ def _add(arguments: argparse.Namespace) -> int:
     new = NewToken(arguments.name, arguments.days)
     issued = _run_for_user(arguments, lambda accounts, user_id: accounts.issue(user_id, new))
     print(issued.token, flush=True)
-    return note(
-        "Keep it as you keep a password: it is not shown again. Programs send it as `Authorization: Bearer TOKEN`. "
+    print_note(
+        "Keep it like a password: it is not shown again. Programs send it as `Authorization: Bearer TOKEN`. "
         f"Remove it with: footnote tokens remove {issued.id}"
     )
+    return Exit.OK
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -56,7 +61,13 @@ def _list(arguments: argparse.Namespace) -> int:
         print(format_json(tokens))
         return Exit.OK
     rows = [
-        (token.name, token.created_at[:10], (token.used_at or "never")[:10], (token.expires_at or "-")[:10], token.id)
+        (
+            one_line(token.name),
+            token.created_at[:10],
+            (token.used_at or "never")[:10],
+            (token.expires_at or "-")[:10],
+            token.id,
+        )
         for token in tokens
     ]
     print("\n".join(format_table(("NAME", "ADDED", "USED", "ENDS", "ID"), rows)))
@@ -65,7 +76,8 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _remove(arguments: argparse.Namespace) -> int:
     _run_for_user(arguments, lambda accounts, user_id: accounts.revoke(user_id, arguments.id))
-    return note("Removed. It does not work any more.")
+    print_note("Removed. The token no longer works.")
+    return Exit.OK
 
 
 def _run_for_user(arguments: argparse.Namespace, work: Callable[[Accounts, str], Awaitable[T]]) -> T:

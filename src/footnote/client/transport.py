@@ -1,4 +1,4 @@
-"""One server, and what is asked of it. The token goes there and nowhere else: redirects are not followed."""
+"""HTTP requests to one server, and its errors. The token is sent to this server only: redirects are not followed."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -8,8 +8,8 @@ from urllib.parse import quote, urlsplit
 import msgspec
 from msgspec import Struct
 
+from footnote.net import ConnectionFailed
 from footnote.net.client import Net, Response
-from footnote.net.errors import ConnectionFailed
 from footnote.protocol.errors import (
     Conflict,
     FileChanged,
@@ -28,7 +28,7 @@ from footnote.protocol.errors import (
 from footnote.protocol.events import ErrorBody
 
 RETRYABLE_STATUSES = frozenset({502, 503, 504})
-"""Statuses after which it is worth another try: a server that starts, or what stands before it."""
+"""Worth another attempt: the answers of a server that is starting, or of the proxy before it."""
 
 _ERROR_TYPES: dict[str, type[UsageError]] = {
     kind.type: kind
@@ -44,32 +44,32 @@ class _ErrorReply(msgspec.Struct, frozen=True):
 
 
 def error_from_response(base_url: str, status: int, headers: Mapping[str, str], body: bytes) -> FootnoteError:
-    """The error of a response that is no success, with the server's own sentence where it has one."""
+    """The error for a response without success, with the server's own message if it has one."""
     if 300 <= status < 400:
         return UpstreamError(
-            f"{base_url} sends us on to another address, and the token is for this one only. "
-            f"Give the address itself{_redirect_hint(headers)}.",
+            f"{base_url} redirects to another address, and the token is for this one only. "
+            f"Give that address{_redirect_hint(headers)}.",
             status=status,
         )
-    said = _parse_error(body)
+    reported = _parse_error(body)
     if status == 401:
         return NotLoggedIn(
-            f"{base_url} does not accept the token. Set FOOTNOTE_TOKEN to a token of that server: one that was made "
-            "for you there, or what stands in the file `token` of its home folder."
+            f"{base_url} does not accept the token. Set FOOTNOTE_TOKEN to a token of that server: one that was created "
+            "for you there, or the content of the file `token` in its home folder."
         )
-    if said is None:
+    if reported is None:
         return UpstreamError(
             f"{base_url} answered with status {status} and does not seem to be Footnote.", status=status
         )
     if status == 429:
-        return LimitReached(said.message, retry_after=_retry_after(headers))
+        return LimitReached(reported.message, retry_after=_retry_after(headers))
     if 400 <= status < 500:
-        return _ERROR_TYPES.get(said.type, UsageError)(said.message)
-    return UpstreamError(said.message, status=status)
+        return _ERROR_TYPES.get(reported.type, UsageError)(reported.message)
+    return UpstreamError(reported.message, status=status)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """What `Retry-After` says, if it is a number of seconds."""
+    """The header `Retry-After`, if it is a number of seconds."""
     value = headers.get("Retry-After", "")
     return float(value) if value.isdecimal() else None
 
@@ -88,8 +88,8 @@ def _parse_error(body: bytes) -> ErrorBody | None:
 
 
 def _redirect_hint(headers: Mapping[str, Any]) -> str:
-    place = str(headers.get("Location", ""))
-    return f": {place}" if place.startswith(("http://", "https://")) else ""
+    location = str(headers.get("Location", ""))
+    return f": {location}" if location.startswith(("http://", "https://")) else ""
 
 
 MAX_RESPONSE_BYTES = 1_000_000_000
@@ -112,19 +112,19 @@ class Transport:
             return msgspec.json.decode(body, type=kind)
         except msgspec.DecodeError:
             raise UpstreamError(
-                f"{self.base_url} answered with something that this version does not understand. "
+                f"{self.base_url} sent a response that this version does not understand. "
                 "Is it Footnote, and not much older or newer than this one?"
             ) from None
 
     async def request_bytes(self, method: str, path: str, body: Struct | None = None) -> bytes:
-        """The body of a whole answer."""
+        """The body of the response, completely read."""
         data = None if body is None else msgspec.json.encode(body)
         return await self.send(method, path, data, {} if data is None else {"Content-Type": JSON})
 
     async def send(
         self, method: str, path: str, body: bytes | AsyncIterator[bytes] | None, headers: Mapping[str, str]
     ) -> bytes:
-        """The same for a body of any kind. Where it fails, nothing is tried again: it may have been done."""
+        """The same with any request body. It does not retry: the server may have executed a request that failed."""
         try:
             async with self.open_response(method, path, headers={"Accept": JSON, **headers}, body=body) as response:
                 return await response.read_all(MAX_RESPONSE_BYTES)
@@ -140,7 +140,7 @@ class Transport:
         headers: Mapping[str, str],
         body: bytes | AsyncIterator[bytes] | None = None,
     ) -> AsyncGenerator[Response, None]:
-        """A response that is a success; anything else is the error that it tells of."""
+        """A successful response; any other is raised as its error."""
         url = f"{self.base_url}{path}"
         response = await self._net.request(method, url, headers={**headers, **self._headers}, body=body)
         try:
@@ -150,16 +150,16 @@ class Transport:
             response.close()
 
     async def stream_chunks(self, path: str) -> AsyncGenerator[bytes, None]:
-        """The body of an answer as it comes. `UpstreamError`: it broke off."""
+        """The body of a response as it arrives. `UpstreamError`: the connection broke."""
         try:
             async with self.open_response("GET", path, headers={}) as response:
-                while piece := await response.read_chunk():
-                    yield piece
+                while chunk := await response.read_chunk():
+                    yield chunk
         except ConnectionFailed as error:
             raise unreachable_error(self.base_url, error.message) from error
 
     async def download(self, address: str) -> AsyncGenerator[bytes, None]:
-        """What lies at an address that the server has signed: its own, or that of a storage, which is sent no token."""
+        """Downloads a URL that the server has signed: its own, or that of a storage, to which no token is sent."""
         own = address if address.startswith("/") else address.removeprefix(self.base_url)
         try:
             response = await self._get(
@@ -167,12 +167,12 @@ class Transport:
             )
             try:
                 if 300 <= response.status < 400:
-                    elsewhere = str(response.headers.get("Location", ""))
+                    location = str(response.headers.get("Location", ""))
                     response.close()
-                    response = await self._get(elsewhere, with_token=False)
+                    response = await self._get(location, with_token=False)
                 await self._raise_for_status(response)
-                while piece := await response.read_chunk():
-                    yield piece
+                while chunk := await response.read_chunk():
+                    yield chunk
             finally:
                 response.close()
         except ConnectionFailed as error:
@@ -180,13 +180,13 @@ class Transport:
 
     async def _get(self, url: str, *, with_token: bool) -> Response:
         if not url.startswith(("http://", "https://")):
-            raise UpstreamError(f"{self.base_url} sends us on to something that is no address.")
+            raise UpstreamError(f"{self.base_url} redirects to something that is not a URL.")
         return await self._net.request("GET", url, headers=self._headers if with_token else {})
 
     async def _raise_for_status(self, response: Response) -> None:
         if not 200 <= response.status < 300:
-            said = await response.read_all(1_000_000)
-            raise error_from_response(self.base_url, response.status, response.headers, said)
+            body = await response.read_all(1_000_000)
+            raise error_from_response(self.base_url, response.status, response.headers, body)
 
 
 def parse_server_url(text: str) -> str:
@@ -203,5 +203,5 @@ def parse_server_url(text: str) -> str:
 
 
 def quote_segment(name: Any) -> str:
-    """An id as one part of a path, whatever somebody typed."""
+    """An id as one segment of a path, whatever characters it has."""
     return quote(str(name), safe="")

@@ -1,13 +1,14 @@
 """Settings from environment variables: `FOOTNOTE_` and the path of a key in upper snake case.
 
-The process's environment is read here; everything else is handed a mapping. The one exception is FOOTNOTE_DEBUG, which
-the command line asks for itself: it decides how a crash is told, even one of this module.
+Only this module reads the environment of the process; all others get a mapping. The one exception is FOOTNOTE_DEBUG,
+which the command line reads itself: it decides how a crash is reported, even one of this module.
 """
 
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from msgspec import NODEFAULT, inspect
@@ -15,7 +16,16 @@ from msgspec import NODEFAULT, inspect
 from footnote.config.formats import MODEL_NAME
 from footnote.config.json_file import parse_json
 from footnote.config.settings import Settings
-from footnote.config.validation import Path, Problem, closest_name, find_violations, format_path, leaves, shape_of
+from footnote.config.validation import (
+    Path,
+    Problem,
+    closed_names,
+    closest_name,
+    find_violations,
+    format_path,
+    leaves,
+    shape_of,
+)
 
 HOME_VARIABLE = "FOOTNOTE_HOME"
 AGENTS_VARIABLE = "FOOTNOTE_AGENTS"
@@ -34,7 +44,7 @@ def process_environment() -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One value that can be set. A map (`models.providers`) is a key itself, and so is all that is in it."""
+    """One value that can be set. A map (`models.providers`) is a key, and so is each value in it."""
 
     path: tuple[str, ...]
     node: inspect.Type
@@ -61,6 +71,9 @@ def _keys(node: inspect.Type, path: tuple[str, ...], default: Any, *, has_variab
         case inspect.StructType(fields=fields):
             for part in fields:
                 yield from _keys(part.type, (*path, part.encode_name), _default(part), has_variable=has_variable)
+        case inspect.DictType(key_type=names, value_type=values) if (known := closed_names(names)) is not None:
+            for name in known:
+                yield from _keys(values, (*path, name), None, has_variable=has_variable)
         case inspect.DictType(key_type=names, value_type=values):
             yield Key(path, node, default, has_variable)
             # PROVIDER/MODEL cannot be spelled in the name of a variable; the whole map can be given as JSON.
@@ -82,7 +95,12 @@ def upper_snake(name: str) -> str:
 
 
 SETTINGS_TYPE = inspect.type_info(Settings)
-SETTING_KEYS = keys_of(Settings)
+
+
+@cache
+def setting_keys() -> tuple[Key, ...]:
+    """All keys of `config.json`. Not a constant, because plugins may bring search providers."""
+    return keys_of(Settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +120,17 @@ class _Target:
 
 
 def environ_text(environ: Mapping[str, str], variable: str) -> str | None:
-    """The variable's text. One that is set to nothing is not set: that is how compose files leave one out."""
+    """The text of the variable; None if it is empty, which is how compose files leave a variable out."""
     return environ.get(variable, "").strip() or None
 
 
 def read_environ(environ: Mapping[str, str], names: Collection[str]) -> tuple[list[EnvironValue], list[Problem]]:
-    """The values of all `FOOTNOTE_…` variables, and what is wrong with them.
+    """The values of all `FOOTNOTE_…` variables, and the problems with them.
 
-    `names` are the model providers that a variable may mean. Maps come before single values, which add to them.
+    `names` are the model providers that a variable may mean. Maps come first, so that single values add to them.
     """
     targets: list[_Target] = []
-    given: list[EnvironValue] = []
+    values: list[EnvironValue] = []
     problems: list[Problem] = []
     for variable in sorted(environ):
         if not variable.startswith(PREFIX) or variable in OTHER_VARIABLES or not environ_text(environ, variable):
@@ -120,22 +138,22 @@ def read_environ(environ: Mapping[str, str], names: Collection[str]) -> tuple[li
         if target := _target(variable, names):
             targets.append(target)
         else:
-            meant = closest_name(variable, _variables(names))
-            shown = variable.encode(errors="backslashreplace").decode()
-            problems.append(Problem(shown, f"there is no such setting; the nearest one is {meant}"))
-    for target in sorted(targets, key=lambda one: len(one.path)):
-        value, wrong = _parse_value(target, environ_text(environ, target.variable) or "")
-        problems += wrong
-        if not wrong:
+            closest = closest_name(variable, _variables(names))
+            printable = variable.encode(errors="backslashreplace").decode()
+            problems.append(Problem(printable, f"there is no such setting; the nearest one is {closest}"))
+    for target in sorted(targets, key=lambda target: len(target.path)):
+        value, invalid = _parse_value(target, environ_text(environ, target.variable) or "")
+        problems += invalid
+        if not invalid:
             parts = leaves(target.node, value, target.path)
             # An empty map adds nothing to the one in the file, and must not replace it.
-            given += [EnvironValue(target.variable, path, part) for path, _, part in parts if part != {}]
-    return given, problems
+            values += [EnvironValue(target.variable, path, part) for path, _, part in parts if part != {}]
+    return values, problems
 
 
 def _variables(names: Collection[str]) -> Iterator[str]:
     yield from OTHER_VARIABLES
-    for key in SETTING_KEYS:
+    for key in setting_keys():
         if WILDCARD not in key.path:
             yield key.variable()
         elif key.has_variable:
@@ -143,7 +161,7 @@ def _variables(names: Collection[str]) -> Iterator[str]:
 
 
 def _target(variable: str, names: Collection[str]) -> _Target | None:
-    for key in SETTING_KEYS:
+    for key in setting_keys():
         if WILDCARD not in key.path and variable == key.variable():
             return _Target(variable, key.path, key.node)
         if WILDCARD in key.path and key.has_variable and (spelled := key.match_variable(variable)):
@@ -153,7 +171,7 @@ def _target(variable: str, names: Collection[str]) -> _Target | None:
 
 
 def _parse_value(target: _Target, text: str) -> tuple[Any, list[Problem]]:
-    """The value that the text spells. What it does not spell stays text, for `faults` to judge."""
+    """The value that the text stands for. A text that cannot be converted stays a string, which is then a violation."""
     if not _is_utf8(text):
         return None, [Problem(target.variable, "is not UTF-8 text")]
     value: Any = text
@@ -173,15 +191,15 @@ def _parse_value(target: _Target, text: str) -> tuple[Any, list[Problem]]:
             value = document.value
         case _:
             pass
-    wrong = [
-        Problem(target.variable, fault.message, place=format_path(fault.path))
-        for fault in find_violations(SETTINGS_TYPE, _nest(target.path, value))
+    problems = [
+        Problem(target.variable, violation.message, place=format_path(violation.path))
+        for violation in find_violations(SETTINGS_TYPE, _nest(target.path, value))
     ]
-    return value, wrong
+    return value, problems
 
 
 def _is_utf8(text: str) -> bool:
-    """Bytes of a variable that are no UTF-8 arrive as half characters."""
+    """Python decodes invalid UTF-8 of a variable to surrogates."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 

@@ -1,6 +1,6 @@
-"""What a string in the configuration must look like: the check, the words for the error, and how it is shown.
+"""Formats of strings in the configuration: the check, the text for an error, and the mask for display.
 
-Whatever is a secret is shown as `***`, whatever its length.
+A secret of any length is shown as `***`.
 """
 
 import ipaddress
@@ -15,11 +15,15 @@ from msgspec import Meta
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """`expected` completes the sentence "expected …". A kind with a `mask` is never quoted in an error."""
+    """`expected` completes the sentence "expected …". A string with a `mask` is never quoted in an error.
 
-    expected: str
+    `choices` returns the only valid strings, if plugins add to them, so that they are known late.
+    """
+
+    expected: str = ""
     accepts: Callable[[str], bool] = lambda _: True
     mask: Callable[[Any], Any] | None = None
+    choices: Callable[[], tuple[str, ...]] | None = None
 
 
 MASK = "***"
@@ -36,7 +40,7 @@ _AUTH_SCHEME = re.compile(r"\s*+(?:(?:bearer|basic|token)\s*+)?", re.IGNORECASE)
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether what is called so holds a secret: `X-API-Key`, `--token`, `dbPassword`, but not `MAX_TOKENS`."""
+    """Whether a value of this name is a secret: `X-API-Key`, `--token`, `dbPassword`, but not `MAX_TOKENS`."""
     words = [word.lower() for word in _WORD_BREAK.split(name) if word]
     return bool(words) and words[-1] in _SECRET_WORDS
 
@@ -57,7 +61,7 @@ def mask_url(address: str) -> str:
     if not slashes:
         return address
     query = ""
-    if scheme == "s3":  # the address of an endpoint may stand behind the `?`, with a password of its own
+    if scheme == "s3":  # the query may hold the URL of an endpoint, with a password of its own
         rest, _, query = rest.partition("?")
     # The last `@` before anything else: a password may hold `/`, `?` and `#` unescaped.
     userinfo, at, rest = rest.rpartition("@")
@@ -78,19 +82,19 @@ def _mask_query_pair(pair: str) -> str:
 
 
 def mask_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
-    """The arguments of a command, without what stands behind an option that is named like a secret."""
+    """The arguments of a command, with the values of options masked that are named like a secret."""
     shown: list[str] = []
-    announced = False
+    expects_secret = False
     for argument in arguments:
         option, equals, _ = argument.partition("=")
         is_option = argument.startswith("-")
-        if announced and not is_option:
+        if expects_secret and not is_option:
             shown.append(mask_reference(argument))
         elif equals and is_secret_name(option):
             shown.append(f"{option}={MASK}")
         else:
             shown.append(mask_url(argument))
-        announced = is_option and not equals and is_secret_name(argument)
+        expects_secret = is_option and not equals and is_secret_name(argument)
     return tuple(shown)
 
 

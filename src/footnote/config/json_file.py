@@ -1,4 +1,4 @@
-"""One piece of JSON, from a file or a variable: its value, and the line on which each part of it stands."""
+"""JSON from a file or a variable: its value, and the line of each part."""
 
 import json
 import re
@@ -14,7 +14,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\],\n]|[^\s{}\[\],":]+')
 
 @dataclass(frozen=True, slots=True)
 class JsonDocument:
-    """What stands in `source`. It is `absent` if there is nothing, or nothing that can be read: `problems` tells."""
+    """The content of `source`. `is_absent`: there is none, or it cannot be read, as `problems` reports."""
 
     source: str
     value: Any = field(default=None, repr=False)
@@ -31,7 +31,7 @@ class JsonDocument:
 
 
 def read_json(file: FilePath, *, required: bool) -> JsonDocument:
-    """The file, as far as it can be read. One that is not `required` may be absent."""
+    """Reads a file, which may be absent unless it is `required`."""
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
@@ -61,13 +61,13 @@ def parse_json(source: str, text: str) -> JsonDocument:
     except ValueError as error:
         return _unreadable(source, f"is not valid JSON: {error}")
     lines: dict[Path, int] = {}
-    twice: list[Problem] = []
+    duplicates: list[Problem] = []
     for path, line in _positions(text):
         if path in lines:
             message = f"{json_quote(str(path[-1]))} stands here and on line {lines[path]}; keep one of them"
-            twice.append(Problem(source, message, line, format_path(path)))
+            duplicates.append(Problem(source, message, line, format_path(path)))
         lines[path] = line
-    return JsonDocument(source, value, lines, tuple(twice))
+    return JsonDocument(source, value, lines, tuple(duplicates))
 
 
 def _reject_constant(constant: str) -> Any:
@@ -93,29 +93,29 @@ def _unreadable(source: str, message: str, line: int | None = None) -> JsonDocum
 
 
 def _positions(text: str) -> Iterator[tuple[Path, int]]:
-    """Where each key and each list item of valid JSON begins. The path of a key that comes twice comes twice."""
+    """The line of each key and list item of valid JSON. A duplicate key yields its path twice."""
     path: list[str | int] = []
     awaits_key = False
     line = 1
     for match in _TOKEN.finditer(text):
-        sign = match.group()
-        if sign == "\n":
+        lexeme = match.group()
+        if lexeme == "\n":
             line += 1
-        elif sign in "}]":
+        elif lexeme in "}]":
             path.pop()
             awaits_key = False
-        elif sign == ",":
+        elif lexeme == ",":
             last = path[-1]
             awaits_key = isinstance(last, str)
             if isinstance(last, int):
                 path[-1] = last + 1
         elif awaits_key:
-            path[-1] = json.loads(sign)
+            path[-1] = json.loads(lexeme)
             awaits_key = False
             yield tuple(path), line
         else:
             if path and isinstance(path[-1], int):
                 yield tuple(path), line
-            if sign in "{[":
-                path.append("" if sign == "{" else 0)
-                awaits_key = sign == "{"
+            if lexeme in "{[":
+                path.append("" if lexeme == "{" else 0)
+                awaits_key = lexeme == "{"

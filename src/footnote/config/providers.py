@@ -1,28 +1,48 @@
-"""Facts about providers, as data: what they speak, where they are, which variable usually holds their key."""
+"""The names of providers: the registered search providers, and model providers whose names imply their settings."""
 
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Annotated, TypeAlias
+from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from footnote.models.base import ApiType
+from footnote.config.formats import Format
+from footnote.models.adapters import model_apis
+from footnote.web_search.providers import search_providers
+from footnote.web_search.providers.base import Provider
+from footnote.web_search.settings import DEFAULT_PROVIDER
 
-SearchProvider: TypeAlias = Literal["duckduckgo", "brave", "serper", "tavily", "searxng", "library"]
-SearchProviderName: TypeAlias = Literal[SearchProvider, "duck-duck-scrape"]
 
-SEARCH_PROVIDERS: tuple[SearchProvider, ...] = get_args(SearchProvider)
-SEARCH_KEYS: dict[SearchProvider, str] = {
-    "brave": "BRAVE_API_KEY",
-    "serper": "SERPER_API_KEY",
-    "tavily": "TAVILY_API_KEY",
-}
-"""The search providers that need a key, and the usual variable of each."""
-SEARCH_ALIASES: dict[SearchProviderName, SearchProvider] = {"duck-duck-scrape": "duckduckgo"}
+def search_provider_ids() -> tuple[str, ...]:
+    """The default one first, then the others in the order in which they are tried when one fails."""
+    return tuple(sorted((provider.id for provider in search_providers()), key=lambda name: name != DEFAULT_PROVIDER))
+
+
+def search_aliases() -> dict[str, str]:
+    """Older names of search providers, with the current ones."""
+    return {alias: provider.id for provider in search_providers() for alias in provider.aliases}
+
+
+def search_provider(name: str) -> Provider:
+    """By its id or an alias. `KeyError`: there is none."""
+    wanted = search_aliases().get(name, name)
+    return {provider.id: provider for provider in search_providers()}[wanted]
+
+
+SEARCH_PROVIDER_ID = Format(choices=search_provider_ids)
+SEARCH_PROVIDER_NAME = Format(choices=lambda: (*search_provider_ids(), *search_aliases()))
+API_TYPE = Format(choices=lambda: tuple(model_apis()))
+
+SearchProviderId: TypeAlias = Annotated[str, Meta(extra={"kind": SEARCH_PROVIDER_ID})]
+SearchProviderName: TypeAlias = Annotated[str, Meta(extra={"kind": SEARCH_PROVIDER_NAME})]
+"""An id, or an alias of one."""
+ApiType: TypeAlias = Annotated[str, Meta(extra={"kind": API_TYPE})]
 
 
 class KnownProvider(Struct, frozen=True):
-    """A model provider whose name says enough. One with a `key_name` is hosted and answers nobody without a key."""
+    """A model provider whose name implies the rest. One with a `key_name` is hosted, and refuses requests without a
+    key; one with a `default_model` is used if there is a key for it and no model was chosen."""
 
-    type: ApiType
+    type: str
     base_url: str
     key_name: str | None = None
     default_model: str | None = None
@@ -34,19 +54,37 @@ MODEL_PROVIDERS: dict[str, KnownProvider] = {
     "openrouter": KnownProvider("openai", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
     "ollama": KnownProvider("openai", "http://127.0.0.1:11434/v1"),
 }
+"""Those with a `default_model` are tried in this order."""
+
+_HOSTED_DOMAINS = (
+    *("openai.com", "anthropic.com", "openrouter.ai", "azure.com", "googleapis.com", "amazonaws.com", "mistral.ai"),
+    *("groq.com", "together.xyz", "together.ai", "fireworks.ai", "deepinfra.com", "deepseek.com", "cerebras.ai"),
+    *("x.ai", "cohere.com", "cohere.ai", "perplexity.ai", "huggingface.co", "nvidia.com", "sambanova.ai", "novita.ai"),
+    *("hyperbolic.xyz", "nebius.com", "github.ai", "vercel.sh", "cloudflare.com", "ollama.com", "minimax.io"),
+    *("moonshot.ai", "moonshot.cn", "z.ai", "bigmodel.cn", "aliyuncs.com", "siliconflow.cn", "siliconflow.com"),
+    *("volces.com", "baidubce.com", "hunyuan.cloud.tencent.com", "venice.ai", "ai21.com", "writer.com"),
+)
+"""APIs on the web: they are quick or fail, and have no facts about a model to ask for."""
+
+
+def is_self_hosted(base_url: str) -> bool:
+    """Whether models at this address run on a server of the operator's own, as far as the address tells."""
+    host = (urlsplit(base_url).hostname or "").rstrip(".").lower()
+    return not any(host == domain or host.endswith(f".{domain}") for domain in _HOSTED_DOMAINS)
+
 
 BUILTIN_PROVIDER = "footnote"
 READER_MODEL = "reader"
-"""`footnote/reader`: the model that is always there."""
-
-
-def resolve_search_alias(name: SearchProviderName) -> SearchProvider:
-    return SEARCH_ALIASES[name] if name in SEARCH_ALIASES else cast("SearchProvider", name)
+"""`footnote/reader`: the built-in model, which is always available."""
 
 
 def standard_key_variables() -> dict[tuple[str, ...], str]:
-    """Where in `config.json` the key of each usual variable belongs."""
-    search = {("tools", "webSearch", "providers", name, "apiKey"): key for name, key in SEARCH_KEYS.items()}
+    """The usual variable of each key, by the path of the key in `config.json`."""
+    search = {
+        ("tools", "webSearch", "providers", provider.id, "apiKey"): provider.key_name
+        for provider in search_providers()
+        if provider.key_name
+    }
     models = {
         ("models", "providers", name, "apiKey"): known.key_name
         for name, known in MODEL_PROVIDERS.items()

@@ -1,27 +1,41 @@
-"""`config.json`: every key with its default and its limits."""
+"""`config.json` and `agents.json`: every key with its default and its limits."""
 
+from functools import cache
+from importlib.resources import files
 from typing import Annotated, Any, Literal, cast
 
 from msgspec import Meta, Struct, field, inspect
 
 from footnote.config.formats import (
+    AgentId,
+    Arguments,
     BusAddress,
+    Command,
     DatabaseAddress,
+    HeaderName,
     Host,
     HostAndPort,
     ModelName,
     Network,
     ProviderName,
+    ReferenceText,
     Seconds,
     Secret,
+    ServerName,
     StorageAddress,
+    VariableName,
     WebAddress,
 )
-from footnote.config.providers import MODEL_PROVIDERS, SearchProviderName
+from footnote.config.providers import (
+    MODEL_PROVIDERS,
+    ApiType,
+    SearchProviderId,
+    SearchProviderName,
+    search_provider_ids,
+)
 from footnote.config.validation import mask_secrets
-from footnote.models.base import ApiType
-from footnote.models.profiles import Price, ThinkingStyle
-from footnote.web_search.settings import SafeSearch
+from footnote.models.profiles import AnswerStyle, CitationStyle, Price, ThinkingStyle
+from footnote.web_search.settings import DEFAULT_PROVIDER, SafeSearch
 
 _MIB = 1024 * 1024
 _GIB = 1024 * _MIB
@@ -31,7 +45,7 @@ class SettingsSection(Struct, frozen=True, rename="camel", forbid_unknown_fields
     """An object in a file: camelCase keys, and no others."""
 
     def __repr__(self) -> str:
-        """With secrets masked: this ends in logs and in other people's error reports."""
+        """Masks secrets, because the text may end up in logs and error reports."""
         parts = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
         return f"{type(self).__name__}({parts})"
 
@@ -47,25 +61,22 @@ class SearchAccess(SettingsSection, frozen=True):
     base_url: WebAddress | None = None
 
 
-class SearchProviders(SettingsSection, frozen=True):
-    duckduckgo: SearchAccess = SearchAccess()
-    brave: SearchAccess = SearchAccess()
-    serper: SearchAccess = SearchAccess()
-    tavily: SearchAccess = SearchAccess()
-    searxng: SearchAccess = SearchAccess()
-    library: SearchAccess = SearchAccess()
-
-
 class WebSearchSection(SettingsSection, frozen=True):
-    default_provider: SearchProviderName = "duckduckgo"
+    default_provider: SearchProviderName = DEFAULT_PROVIDER
     timeout_seconds: Seconds = 15
     cache_ttl_minutes: Annotated[float, Meta(ge=0, le=525_600)] = 5
     max_results: Annotated[int, Meta(ge=1, le=10)] = 5
     safe_search: SafeSearch = "moderate"
     crawl_count: Annotated[int, Meta(ge=0, le=10)] = 5
+    evidence_tokens: Annotated[int, Meta(ge=0, le=100_000)] = 2_000
+    summary: bool = True
     respect_robots: bool = True
     allow_private_hosts: tuple[HostAndPort, ...] = ()
-    providers: SearchProviders = SearchProviders()
+    providers: dict[SearchProviderId, SearchAccess] = field(default_factory=dict[SearchProviderId, SearchAccess])
+
+    def all_providers(self) -> dict[str, SearchAccess]:
+        """All providers, also those without settings."""
+        return {name: self.providers.get(name, SearchAccess()) for name in search_provider_ids()}
 
 
 class ToolSettings(SettingsSection, frozen=True):
@@ -88,6 +99,11 @@ class ProfileFacts(SettingsSection, frozen=True):
     thinking: ThinkingStyle | None = None
     images: bool | None = None
     price: Price | None = None
+    style: AnswerStyle | None = None
+    billions: Annotated[float, Meta(gt=0)] | None = None
+    tools: bool | None = None
+    citations: CitationStyle | None = None
+    timeout_seconds: Seconds | None = None
 
 
 class ModelSettings(SettingsSection, frozen=True):
@@ -96,7 +112,7 @@ class ModelSettings(SettingsSection, frozen=True):
     profiles: dict[ModelName, ProfileFacts] = field(default_factory=dict[ModelName, ProfileFacts])
 
     def provider(self, name: str) -> ModelProvider:
-        """What is configured for a provider, with what its name implies in the empty places."""
+        """The settings of a provider, completed by those that its name implies."""
         configured = self.providers.get(name) or ModelProvider()
         known = MODEL_PROVIDERS.get(name)
         return ModelProvider(
@@ -111,11 +127,11 @@ class ServerSettings(SettingsSection, frozen=True):
     port: Annotated[int, Meta(ge=0, le=65_535)] = 8484
     public_url: WebAddress | None = None
     trusted_proxies: tuple[Network, ...] = ("127.0.0.0/8", "::1")
-    """Whose word on who asks is believed (`X-Forwarded-For`, `-Proto`), if there is a public address."""
+    """The proxies whose headers `X-Forwarded-For` and `X-Forwarded-Proto` are trusted, if `public_url` is set."""
 
 
 class LimitSettings(SettingsSection, frozen=True):
-    """What one user may have on a server, and `runs_at_once` what all of them may."""
+    """Limits for each user of a server, and `runs_at_once` for all users together."""
 
     runs_per_user: Annotated[int, Meta(ge=1)] = 20
     runs_at_once: Annotated[int, Meta(ge=1)] = 100
@@ -139,7 +155,7 @@ class BusSettings(SettingsSection, frozen=True):
 
 
 class LogSettings(SettingsSection, frozen=True):
-    """What a server writes to stderr. `requests`: a line for each of them, too."""
+    """The log of a server on stderr. `requests`: also a line for each request."""
 
     format: Literal["text", "json"] = "text"
     level: Literal["debug", "info", "warning", "error"] = "info"
@@ -155,3 +171,63 @@ class Settings(SettingsSection, frozen=True):
     storage: StorageSettings = StorageSettings()
     bus: BusSettings = BusSettings()
     logs: LogSettings = LogSettings()
+
+
+# agents.json ------------------------------------------------------------------------------------------------
+
+
+@cache
+def researcher_prompt() -> str:
+    """The default system prompt."""
+    return files("footnote.config").joinpath("researcher.md").read_text("utf-8").strip()
+
+
+class AgentSearch(SettingsSection, frozen=True):
+    enabled: bool = False
+    provider: SearchProviderName | None = None
+
+
+class AgentWorkspace(SettingsSection, frozen=True):
+    enabled: bool = True
+
+
+class McpServerEntry(SettingsSection, frozen=True):
+    """An MCP server: started as a program (`command`, over stdio) or reached at a `url` (over HTTP). API keys are not
+    written here: `env` and `headers` name a variable as `${NAME}`."""
+
+    command: Command | None = None
+    args: Arguments = ()
+    env: dict[VariableName, ReferenceText] = field(default_factory=dict[VariableName, ReferenceText])
+    cwd: str | None = None
+    url: WebAddress | None = None
+    headers: dict[HeaderName, ReferenceText] = field(default_factory=dict[HeaderName, ReferenceText])
+    approval: bool = False
+    timeout_seconds: Seconds = 60
+
+
+class Agent(SettingsSection, frozen=True):
+    id: AgentId
+    name: str = ""
+    description: str = ""
+    system_prompt: str = field(default_factory=researcher_prompt)
+    model: ModelName | None = None
+    thinking_budget: Annotated[int, Meta(ge=0)] | None = None
+    max_tool_rounds: Annotated[int, Meta(ge=1, le=100)] = 5
+    web_search: AgentSearch = AgentSearch()
+    workspace: AgentWorkspace = AgentWorkspace()
+    mcp_servers: dict[ServerName, McpServerEntry] = field(default_factory=dict[ServerName, McpServerEntry])
+
+
+class AgentsFile(SettingsSection, frozen=True):
+    agents: Annotated[tuple[Agent, ...], Meta(min_length=1)]
+
+
+@cache
+def researcher() -> Agent:
+    """The only agent if there is no `agents.json`."""
+    return Agent(
+        id="researcher",
+        name="Researcher",
+        description="Searches the web, reads the pages and answers with footnotes.",
+        web_search=AgentSearch(enabled=True),
+    )

@@ -1,8 +1,7 @@
-"""A JSON value, held against the Struct that it should become: what is wrong with it (all of it, not only the
-first), and which single values it is made of.
+"""Validates a JSON value against the Struct that it should become, and finds all violations, not only the first.
 
-The Structs of `settings` and `agents` are the only place where keys, defaults and limits are written; what is
-said about them here, in the environment and in `config show` is read from their types.
+Only the Structs of `settings` define keys, defaults and limits: this module, `environment` and `footnote config show`
+read them from the types.
 """
 
 import difflib
@@ -23,19 +22,19 @@ Path: TypeAlias = tuple[str | int, ...]
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 _MAX_QUOTE_LENGTH = 24
-"""Keys are longer than this. A longer string in the wrong place may be one, and is not repeated."""
+"""Longer strings are not quoted: one in the wrong place may be an API key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What is wrong at `path`. `message` says what was expected, and never repeats a secret."""
+    """An invalid value at `path`. `message` names what was expected, and never holds a secret."""
 
     path: Path
     message: str
 
 
 class Problem(Struct, frozen=True):
-    """One thing to put right: in which file or variable (`source`), on which line, at which key."""
+    """A violation for the operator: its file or variable (`source`), its line, and its key (`place`)."""
 
     source: str
     message: str
@@ -49,7 +48,7 @@ class Problem(Struct, frozen=True):
 
 
 class InvalidConfiguration(ConfigError):
-    """The settings cannot be used. `problems` are all of them."""
+    """The settings cannot be used, because of all `problems`."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
@@ -61,7 +60,7 @@ class InvalidConfiguration(ConfigError):
 
 
 def format_path(path: Path) -> str:
-    """`agents[0].mcpServers.files.env`; names that are no plain words in brackets."""
+    """Such as `agents[0].mcpServers.files.env`. Names with special characters are quoted in brackets."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -74,12 +73,12 @@ def format_path(path: Path) -> str:
 
 
 def json_quote(text: str) -> str:
-    """`text` between quotation marks, on one line and of bearable length."""
+    """`text` in quotation marks, on one line and at most 60 characters long."""
     return json.dumps(text if len(text) <= 60 else text[:59] + "…", ensure_ascii=False)
 
 
 def describe_found(value: Any, *, quote: bool) -> str:
-    """What stands somewhere: the value itself where that is harmless and short, else what sort of thing it is."""
+    """The value itself if it is short and may be quoted, else its kind."""
     match value:
         case None | bool():
             return json.dumps(value)
@@ -97,7 +96,7 @@ def describe_found(value: Any, *, quote: bool) -> str:
 
 
 def closest_name(name: str, known: Iterable[str]) -> str:
-    """The valid name that looks most like `name`, however little that is."""
+    """The valid name that is most similar to `name`, however different it is."""
     lowered = {candidate.lower(): candidate for candidate in known}
     closest = difflib.get_close_matches(name[:100].lower(), lowered, n=1, cutoff=0.0)
     return lowered[closest[0]]
@@ -124,17 +123,25 @@ def shape_of(node: inspect.Type) -> Shape:
         match node:
             case inspect.UnionType(types=types):
                 optional = True
-                node = next(one for one in types if not isinstance(one, inspect.NoneType))
+                node = next(member for member in types if not isinstance(member, inspect.NoneType))
             case inspect.Metadata():
                 extra = cast("dict[str, Format]", node.extra or {})  # pyright: ignore[reportUnknownMemberType] - untyped there
                 kind = extra.get("kind")
                 node = node.type
             case _:
+                if kind is not None and kind.choices is not None:
+                    node = inspect.LiteralType(kind.choices())
                 return Shape(node, kind, optional)
 
 
+def closed_names(names: inspect.Type) -> tuple[str, ...] | None:
+    """The only keys that a map may have, by the type of its keys; None: the operator chooses them."""
+    node = shape_of(names).node
+    return _choices(node) if isinstance(node, inspect.LiteralType) else None
+
+
 def find_violations(node: inspect.Type, value: Any, path: Path = ()) -> Iterator[Violation]:
-    """Everything that keeps `value` from becoming what `node` describes."""
+    """All reasons why `value` cannot be converted to the type `node`."""
     shape = shape_of(node)
     match shape.node:
         case _ if value is None and shape.optional:
@@ -142,13 +149,17 @@ def find_violations(node: inspect.Type, value: Any, path: Path = ()) -> Iterator
         case inspect.StructType() as struct if isinstance(value, dict):
             yield from _object_violations(struct, cast("dict[str, Any]", value), path)
         case inspect.DictType(key_type=names, value_type=values) if isinstance(value, dict):
+            known = closed_names(names)
             for name, item in cast("dict[str, Any]", value).items():
+                if known is not None and name not in known:
+                    yield Violation((*path, name), _unknown(name, known))
+                    continue
                 yield from find_violations(names, name, (*path, name))
                 yield from find_violations(values, item, (*path, name))
-        case inspect.VarTupleType(item_type=items, min_length=least) if isinstance(value, list):
+        case inspect.VarTupleType(item_type=items, min_length=minimum) if isinstance(value, list):
             listed = cast("list[Any]", value)
-            if len(listed) < (least or 0):
-                yield Violation(path, f"expected at least {least} in the list, found none")
+            if len(listed) < (minimum or 0):
+                yield Violation(path, f"expected at least {minimum} in the list, found none")
             for index, item in enumerate(listed):
                 yield from find_violations(items, item, (*path, index))
         case _ if not _is_valid(shape, value):
@@ -213,28 +224,28 @@ def _mismatch(shape: Shape, value: Any) -> str:
 
 
 def describe_expected(shape: Shape) -> str:
-    """The words after "expected"."""
-    words = "an object"
+    """The text after "expected"."""
+    text = "an object"
     match shape.node:
         case inspect.BoolType():
-            words = "true or false"
+            text = "true or false"
         case inspect.IntType() as limits:
-            words = "a whole number" + _range(limits)
+            text = "a whole number" + _range(limits)
         case inspect.FloatType() as limits:
-            words = "a number" + _range(limits)
+            text = "a number" + _range(limits)
         case inspect.LiteralType() as literal:
-            words = "one of " + ", ".join(json_quote(choice) for choice in _choices(literal))
+            text = "one of " + ", ".join(json_quote(choice) for choice in _choices(literal))
         case inspect.StrType():
-            words = "a string" if shape.kind is None else shape.kind.expected
+            text = "a string" if shape.kind is None else shape.kind.expected
         case inspect.VarTupleType(item_type=items):
-            words = "a list of " + ("objects" if _are_objects(items) else "strings")
+            text = "a list of " + ("objects" if _are_objects(items) else "strings")
         case _:
             pass
-    return words
+    return text
 
 
 def _choices(literal: inspect.LiteralType) -> tuple[str, ...]:
-    """All choices of the configuration are words."""
+    """All choices of the configuration are strings."""
     return cast("tuple[str, ...]", literal.values)
 
 
@@ -242,20 +253,20 @@ def _range(limits: Numeric) -> str:
     match limits.gt, limits.ge, limits.le:
         case None, None, None:
             return ""
-        case None, least, None:
-            return f" of at least {least}"
-        case None, least, most:
-            return f" from {least} to {most}"
+        case None, minimum, None:
+            return f" of at least {minimum}"
+        case None, minimum, maximum:
+            return f" from {minimum} to {maximum}"
         case above, _, None:
             return f" above {above}"
-        case above, _, most:
-            return f" above {above}, at most {most}"
+        case above, _, maximum:
+            return f" above {above}, at most {maximum}"
 
 
 def leaves(node: inspect.Type, value: Any, path: Path = ()) -> Iterator[tuple[Path, inspect.Type, Any]]:
     """The single values in a JSON value of this type, each with its own type.
 
-    A list of plain values is one of them, and so is a map with nothing in it.
+    A list of plain values counts as one, and so does an empty map.
     """
     match shape_of(node).node:
         case inspect.StructType(fields=fields) if isinstance(value, dict):
@@ -278,7 +289,7 @@ def _are_objects(items: inspect.Type) -> bool:
 
 
 def mask_secrets(node: inspect.Type, value: Any) -> Any:
-    """`value` as it may be shown: what its kind masks is masked, in a map too. Structs mask themselves."""
+    """`value` for display, masked by its format, in a map too. Structs mask themselves."""
     shape = shape_of(node)
     if value is None:
         return None

@@ -1,10 +1,11 @@
-"""The transactions of accounts: users, and the hashes of what they prove themselves with."""
+"""The transactions of accounts: users, and the hashes of their credentials."""
 
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
 from footnote.db.library import clear_shelf
+from footnote.db.schema import ACCOUNT, CREDENTIAL
 from footnote.db.script import Either, Steps, lock, script, sql
 from footnote.protocol.accounts import Role
 
@@ -12,7 +13,7 @@ CredentialKind: TypeAlias = Literal["token", "cookie", "login"]
 
 
 class AccountRow(Struct, frozen=True):
-    """`password` is a hash; without one nobody can log in with a password."""
+    """`password` is a hash; None: the user cannot log in with a password."""
 
     id: str
     name: str
@@ -35,7 +36,7 @@ class CredentialRow(Struct, frozen=True):
 
 
 class Owner(Struct, frozen=True):
-    """Whose credential it is."""
+    """A credential with its user."""
 
     credential_id: str
     user_id: str
@@ -44,24 +45,21 @@ class Owner(Struct, frozen=True):
     used_at: float | None
 
 
-_ACCOUNT = "SELECT id, name, role, disabled, created_at, password FROM account"
-
-
 @script
 def accounts() -> Steps[list[AccountRow]]:
-    rows = yield sql(f"{_ACCOUNT} ORDER BY created_at, id")
+    rows = yield ACCOUNT.select(AccountRow, "ORDER BY created_at, id")
     return [_account(row) for row in rows]
 
 
 @script
 def account(user_id: str) -> Steps[AccountRow | None]:
-    rows = yield sql(f"{_ACCOUNT} WHERE id = ?", user_id)
+    rows = yield ACCOUNT.select(AccountRow, "WHERE id = ?", user_id)
     return _account(rows[0]) if rows else None
 
 
 @script
 def account_by_name(name_key: str) -> Steps[AccountRow | None]:
-    rows = yield sql(f"{_ACCOUNT} WHERE name_key = ?", name_key)
+    rows = yield ACCOUNT.select(AccountRow, "WHERE name_key = ?", name_key)
     return _account(rows[0]) if rows else None
 
 
@@ -86,7 +84,7 @@ def add_account(row: AccountRow, name_key: str) -> Steps[bool]:
 
 @script
 def has_another_admin(user_id: str) -> Steps[bool]:
-    """Whether somebody else could still do what only an admin can, and nobody is about to change that."""
+    """Whether there is another enabled admin. The lock keeps that true until the transaction ends."""
     yield lock("admins", "all")
     rows = yield sql("SELECT 1 FROM account WHERE role = 'admin' AND disabled = 0 AND id <> ? LIMIT 1", user_id)
     return bool(rows)
@@ -104,7 +102,7 @@ def set_role(user_id: str, role: Role) -> Steps[None]:
 
 @script
 def set_disabled(user_id: str, *, disabled: bool) -> Steps[None]:
-    """What is being answered for somebody who is disabled is cancelled, by whichever process carries it on."""
+    """The active runs of a disabled user are cancelled, by the processes that own them."""
     yield sql("UPDATE account SET disabled = ? WHERE id = ?", disabled, user_id)
     if disabled:
         yield sql(
@@ -114,34 +112,20 @@ def set_disabled(user_id: str, *, disabled: bool) -> Steps[None]:
 
 @script
 def delete_account(user_id: str) -> Steps[None]:
-    """With all that is theirs, also what foreign keys do not reach. To be written with `erase`."""
+    """Also deletes what foreign keys do not reach. To be written with `erase`."""
     yield from clear_shelf(user_id)
     yield sql("DELETE FROM standing_approval WHERE user_id = ?", user_id)
     yield sql("DELETE FROM account WHERE id = ?", user_id)
     yield sql("DELETE FROM search_cache")  # it holds what was searched for
-    # The terms of their sessions went with them; of those, the index only notes that: the words go when it is written
-    # anew.
+    # The index only marks the terms of the deleted sessions; they are removed when it is optimised.
     yield Either(sql("INSERT INTO session_terms (session_terms) VALUES ('optimize')"), None)
 
 
 @script
 def add_credential(row: CredentialRow, secret_hash: str) -> Steps[None]:
-    """Also forgets those that have expired, whosever they were."""
+    """Also deletes the expired credentials of all users."""
     yield sql("DELETE FROM credential WHERE expires_at <= ?", row.created_at)
-    yield sql(
-        """
-        INSERT INTO credential (id, user_id, kind, name, created_at, used_at, expires_at, hash)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-        """,
-        row.id,
-        row.user_id,
-        row.kind,
-        row.name,
-        row.created_at,
-        row.used_at,
-        row.expires_at,
-        secret_hash,
-    )
+    yield CREDENTIAL.insert(row, hash=secret_hash)
 
 
 @script
@@ -163,7 +147,7 @@ def credential_owner(secret_hash: str, kind: CredentialKind, now: float) -> Step
 
 @script
 def touch_credential(credential_id: str, now: float, expires_at: float | None) -> Steps[None]:
-    """It was used now. `expires_at`: it lives until then instead; None leaves it as it is."""
+    """Records a use. `expires_at`: the new expiry; None: it stays as it is."""
     yield sql(
         "UPDATE credential SET used_at = ?, expires_at = coalesce(?, expires_at) WHERE id = ?",
         now,
@@ -174,7 +158,8 @@ def touch_credential(credential_id: str, now: float, expires_at: float | None) -
 
 @script
 def consume_credential(secret_hash: str, kind: CredentialKind, now: float) -> Steps[str | None]:
-    """Deletes the credential. Of several that try, one gets the id of its user; None: there is none to burn."""
+    """Deletes a one-time credential and returns the id of its user. Of several requests, one gets it; the others get
+    None."""
     rows = yield sql(
         "DELETE FROM credential WHERE hash = ? AND kind = ? RETURNING user_id, expires_at", secret_hash, kind
     )
@@ -183,12 +168,10 @@ def consume_credential(secret_hash: str, kind: CredentialKind, now: float) -> St
 
 @script
 def credentials(user_id: str, kind: CredentialKind, now: float) -> Steps[list[CredentialRow]]:
-    """Those that still count, the newest first."""
-    rows = yield sql(
-        """
-        SELECT id, user_id, kind, name, created_at, used_at, expires_at FROM credential
-        WHERE user_id = ? AND kind = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY created_at DESC, id DESC
-        """,
+    """Those that have not expired, the newest first."""
+    rows = yield CREDENTIAL.select(
+        CredentialRow,
+        "WHERE user_id = ? AND kind = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY created_at DESC, id DESC",
         user_id,
         kind,
         now,
@@ -206,7 +189,7 @@ def revoke_credential(user_id: str, credential_id: str, kind: CredentialKind) ->
 
 @script
 def revoke_logins(user_id: str) -> Steps[None]:
-    """Ends every visit of a page, and every one that could begin with a login token."""
+    """Deletes the cookies and the login tokens of a user."""
     yield sql("DELETE FROM credential WHERE user_id = ? AND kind IN ('cookie', 'login')", user_id)
 
 

@@ -1,5 +1,5 @@
-"""The transactions of approvals: which calls wait for the user, what was decided on them, and what is allowed from now
-on. Decisions are stored before anybody acts on them, so that they outlive the process that asked."""
+"""The transactions of approvals: calls that wait for the user, decisions on them, and tools that are always allowed.
+A decision is stored before the call goes on, so that it survives the process that waits for it."""
 
 from typing import Literal, TypeAlias
 
@@ -14,7 +14,7 @@ Outcome: TypeAlias = Literal["once", "session", "always", "deny", "expired"]
 
 
 class CallKey(Struct, frozen=True):
-    """A call, with all that a decision may hold for."""
+    """A call, with everything that a decision may cover."""
 
     run_id: str
     session_id: str
@@ -25,8 +25,8 @@ class CallKey(Struct, frozen=True):
 
 
 class ApprovalStatus(Struct, frozen=True):
-    """How a call stands. `asked_at` None: nobody was asked yet. `is_stored`: `outcome` is this call's own; otherwise it
-    is what was decided for all calls of the tool."""
+    """`asked_at`: None if the user was not asked yet. `is_stored`: `outcome` was decided for this call; otherwise for
+    all calls of the tool."""
 
     outcome: Outcome | None = None
     note: str | None = None
@@ -36,8 +36,8 @@ class ApprovalStatus(Struct, frozen=True):
 
 @script
 def require_approval(lease: Lease, call_id: str, tool: str, now: float) -> Steps[None]:
-    """The call waits from now on, or still does: it was asked about before a crash. A run that gets here again is not
-    what ends the processes that carry it on."""
+    """Marks the call as waiting, unless it was before a crash. The attempts of the run are reset: a run that gets this
+    far does not crash its process."""
     yield sql(
         "INSERT INTO approval (run_id, call_id, tool, asked_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         lease.run_id,
@@ -83,7 +83,7 @@ def approval_status(call: CallKey) -> Steps[ApprovalStatus]:
 
 @script
 def store_outcome(run_id: str, call_id: str, outcome: Outcome, now: float) -> Steps[None]:
-    """Stores what came of a call without a decision of its own, unless there is one by now."""
+    """Stores the outcome of a call, unless the user has decided on it meanwhile."""
     yield sql_for_update("SELECT 1 FROM run WHERE id = ?", run_id)
     yield from _store(run_id, call_id, outcome, None, now)
 
@@ -96,20 +96,20 @@ def store_decision(
     has ended."""
     rows = yield sql_for_update("SELECT state, session_id FROM run WHERE id = ? AND user_id = ?", run_id, user_id)
     if not rows:
-        raise Unknown("There is no such run.")
+        raise Unknown("There is no such run.", code="run_not_found")
     ((state, session_id),) = rows
     calls = yield sql("SELECT decision, tool FROM approval WHERE run_id = ? AND call_id = ?", run_id, call_id)
     if not calls:
-        raise Unknown("There is no such call that waits for approval in this run.")
+        raise Unknown("There is no such call that waits for approval in this run.", code="approval_not_found")
     ((decided, tool),) = calls
     if decided == decision:
         return
     if decided == "expired":
-        raise Conflict("Nobody decided on this call in time, so it was not made.")
+        raise Conflict("Nobody decided on this call in time, so it was not made.", code="approval_expired")
     if decided is not None:
-        raise Conflict(f"This call was decided on already: {decided}.")
+        raise Conflict(f"This call was decided on already: {decided}.", code="approval_decided", decision=decided)
     if state not in ACTIVE:
-        raise Conflict("The run has ended, so this call waits no longer.")
+        raise Conflict("The run has ended, so this call waits no longer.", code="approval_run_ended")
     yield from _store(run_id, call_id, decision, note, now)
     if decision == "always":
         yield sql(
@@ -126,7 +126,7 @@ def store_decision(
 
 @script
 def _store(run_id: str, call_id: str, outcome: Outcome, note: str | None, now: float) -> Steps[None]:
-    """The run goes on, unless another call of it still waits."""
+    """The run becomes active again, unless another of its calls still waits."""
     yield sql(
         """
         UPDATE approval SET decision = ?, note = ?, decided_at = ?

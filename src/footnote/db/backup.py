@@ -1,10 +1,9 @@
-"""What a backup is made of: tables and columns by name, each after those that it refers to. How they are read in
-portions, and written into a database that has nothing yet."""
+"""The transactions of backups: every table is read in batches of rows, and inserted into an empty database."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from msgspec import Struct
-
+from footnote.db import schema
+from footnote.db.schema import TableSchema
 from footnote.db.script import Either, Row, Rows, Statement, Steps, script, sql, sql_many
 from footnote.protocol.errors import Conflict
 
@@ -13,84 +12,14 @@ BATCH_BYTES = 1024 * 1024
 """About how much of a table is in memory at once; a single row may be larger."""
 
 
-class BackupTable(Struct, frozen=True):
-    """`key` tells its rows apart, and is what they are read by. `large`: columns of bytes, of any size. `numbered`: the
-    database itself gives this column the next number."""
+TABLES = tuple(table for table in schema.TABLES if table.no_backup is None)
+"""The tables of a backup; of each the columns `backup_columns`."""
 
-    name: str
-    columns: tuple[str, ...]
-    key: tuple[str, ...]
-    large: tuple[str, ...] = ()
-    numbered: str | None = None
-
-    def key_of(self, row: Row) -> Row:
-        return tuple(row[self.columns.index(name)] for name in self.key)
-
-
-def _table(name: str, columns: str, key: str, large: str = "", numbered: str | None = None) -> BackupTable:
-    return BackupTable(name, tuple(columns.split()), tuple(key.split()), tuple(large.split()), numbered)
-
-
-TABLES = (
-    _table("account", "id name name_key password role disabled created_at", "id"),
-    _table("credential", "id user_id kind name hash created_at used_at expires_at", "id"),
-    _table("secret", "name value", "name"),
-    _table("snapshot", "id text characters", "id", large="text"),
-    _table(
-        "reading",
-        "url snapshot_id title author published language site_name canonical_url media_type fetched_at links pages "
-        "icon kept_at",
-        "url snapshot_id",
-        large="links pages",
-    ),
-    _table("page", "url snapshot_id kind origin", "url"),
-    _table("passage", "id snapshot_id start_offset end_offset", "id", numbered="id"),
-    _table("passage_terms", "rowid title text forms", "rowid"),
-    _table("library_fact", "name value", "name"),
-    _table("shelf", "user_id url", "user_id url"),
-    _table("session", "id user_id agent_id title titled origin head created_at changed_at", "id"),
-    _table("session_entry", "id session_id part", "id", numbered="id"),
-    _table("session_terms", "rowid text", "rowid"),
-    _table("question", "id session_id after_run body attachments created_at", "id", large="body attachments"),
-    _table(
-        "run",
-        "number id session_id user_id question_id message_id state asked ending owner fence attempts cancel_wanted "
-        "pruned_to created_at ended_at",
-        "number",
-        large="asked ending",
-        numbered="number",
-    ),
-    _table("run_message", "run_id ordinal blocks body", "run_id ordinal", large="body"),
-    _table("run_call", "run_id call_id result", "run_id call_id", large="result"),
-    _table("approval", "run_id call_id tool asked_at decision note decided_at", "run_id call_id"),
-    _table("standing_approval", "user_id agent_id tool created_at", "user_id agent_id tool"),
-    _table("run_events", "id run first_id last_id frames", "id", large="frames", numbered="id"),
-    _table("digest", "run_id messages text", "run_id"),
-    _table("blob", "hash size place content", "hash", large="content"),
-    _table("workspace_file", "session_id path id source created_at message_id current seen plain_url", "id"),
-    _table("file_version", "file_id number hash author message_id call_id note created_at run_id", "file_id number"),
-    _table("upload_text", "file_id text reason library_url", "file_id", large="text"),
-    _table("rendition", "session_id key file_id hash notes created_at", "session_id key", large="notes"),
-)
-
-EXCLUDED = {
-    "page_cache": "a cache: a page is asked for once more",
-    "search_cache": "a cache: a provider is asked once more",
-    "passage_vocabulary": "made from passage_terms",
-    "loose_place": "what lies in one storage, and nothing needs",
-    "owner": "processes that live now",
-    "bucket": "how often somebody asked in the last minutes",
-    "footnote_format": "which format the database itself has",
-    "passage_terms.lexemes": "made from the terms",
-    "session_terms.lexemes": "made from the terms",
-}
-"""Tables and columns that no backup has, each with the reason."""
-
-BLOBS = "blob"
+BLOBS = schema.BLOB.name
 
 
 class NotEmpty(Conflict):
-    """There is something in the database that somebody may want to keep."""
+    """The database has data that a restore would replace."""
 
     type = "not_empty"
 
@@ -102,7 +31,7 @@ class NotEmpty(Conflict):
 
 
 def disable_idle_timeout() -> Either:
-    """At the beginning of a transaction in which a disk or a pipe is waited for between its statements."""
+    """The first statement of a transaction that waits for a disk or a pipe between its statements."""
     return Either(None, sql("SET LOCAL idle_in_transaction_session_timeout = 0"))
 
 
@@ -110,24 +39,30 @@ def disable_idle_timeout() -> Either:
 
 
 @script
-def batch_sizes(table: BackupTable, after: Row | None) -> Steps[list[int]]:
-    """How many of the next rows to read at once, and then how many, for some of them. Nothing: there are no more."""
+def batch_sizes(table: TableSchema, after: Row | None) -> Steps[list[int]]:
+    """The sizes of the next batches, in rows. Empty: there are no more rows."""
     where, values = _keyset(table, after)
-    # The length of bytes stands beside them: neither engine reads them for it.
-    size = " + ".join(f"coalesce(length({name}), 0)" for name in table.large) or "0"
+    # Neither engine reads a value of bytes to know its length.
+    large = [column.name for column in table.columns if column.type is bytes]
+    size = " + ".join(f"coalesce(length({name}), 0)" for name in large) or "0"
     sizes = yield sql(f"SELECT {size} FROM {table.name} {where}", *values, BATCH_ROWS)  # noqa: S608 - our own names
     return list(_split_batches(size for (size,) in sizes))
 
 
 @script
-def rows(table: BackupTable, after: Row | None, count: int) -> Steps[Rows]:
-    """In the order of their key."""
+def rows(table: TableSchema, after: Row | None, count: int) -> Steps[Rows]:
+    """The next rows in the order of their key."""
     where, values = _keyset(table, after)
-    columns = ", ".join(table.columns)
+    columns = ", ".join(table.backup_columns)
     return (yield sql(f"SELECT {columns} FROM {table.name} {where}", *values, count))  # noqa: S608 - our own names
 
 
-def _keyset(table: BackupTable, after: Row | None) -> tuple[str, Row]:
+def key_of(table: TableSchema, row: Row) -> Row:
+    """The key of a row that `rows` returned."""
+    return tuple(row[table.backup_columns.index(name)] for name in table.key)
+
+
+def _keyset(table: TableSchema, after: Row | None) -> tuple[str, Row]:
     key = ", ".join(table.key)
     if after is None:
         return f"ORDER BY {key} LIMIT ?", ()
@@ -152,7 +87,8 @@ def _split_batches(sizes: Iterable[int]) -> Iterator[int]:
 
 @script
 def check_empty() -> Steps[None]:
-    """`NotEmpty`: there are sessions, accounts, tokens or pages. What a server makes by itself does not count."""
+    """Raises `NotEmpty` if there are sessions, accounts, tokens or pages. Rows that a server creates by itself do not
+    count."""
     ((found,),) = yield sql(
         """
         SELECT (SELECT count(*) FROM session) + (SELECT count(*) FROM account WHERE id <> 'local')
@@ -166,19 +102,19 @@ def check_empty() -> Steps[None]:
 
 @script
 def clear_tables() -> Steps[None]:
-    """Removes what a server makes by itself. Places of the storage that are loose stay known."""
-    for name in ("page_cache", "search_cache", *(table.name for table in reversed(TABLES))):
-        yield sql(f"DELETE FROM {name}")  # noqa: S608 - our own names
+    """Deletes the rows that a server creates by itself. Loose places stay, so that the sweep removes their objects."""
+    for table in (schema.PAGE_CACHE, schema.SEARCH_CACHE, *reversed(TABLES)):
+        yield sql(f"DELETE FROM {table.name}")  # noqa: S608 - our own names
 
 
-def insert(table: BackupTable, columns: Sequence[str], rows: Sequence[Row]) -> Statement:
-    """`columns` are some of the table's; the others get what they are without being named."""
+def insert(table: TableSchema, columns: Sequence[str], rows: Sequence[Row]) -> Statement:
+    """`columns` are some of the table's; the others get their default values."""
     marks = ", ".join("?" for _ in columns)
     return sql_many(f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})", rows)  # noqa: S608 - our own names
 
 
 def delete_loose_places(places: Iterable[str]) -> Statement:
-    """These places have their contents now."""
+    """The places are referenced by blobs now."""
     return sql_many("DELETE FROM loose_place WHERE place = ?", [(place,) for place in places])
 
 
@@ -188,28 +124,29 @@ def insert_loose_places(places: Iterable[str], since: float) -> Statement:
 
 @script
 def expire_loose_places(places: Sequence[str]) -> Steps[None]:
-    """What is still loose of these may be swept at once."""
+    """The next sweep removes those of the places that are still loose."""
     yield sql_many("UPDATE loose_place SET since = 0 WHERE place = ?", [(place,) for place in places])
 
 
 @script
 def delete_content(content_hash: str) -> Steps[None]:
-    """Removes the files that had this content, and with the last of them the content."""
+    """Deletes the files that have this content; the content itself is deleted with the last of them."""
     yield sql("DELETE FROM rendition WHERE hash = ?", content_hash)
     yield sql("DELETE FROM workspace_file WHERE id IN (SELECT file_id FROM file_version WHERE hash = ?)", content_hash)
 
 
 @script
 def finish_restore() -> Steps[None]:
-    """Numbers go on after those that were taken, and runs that were not finished are anybody's to go on with."""
+    """Sequences continue after the highest number. Unfinished runs get no owner, so that any process adopts them."""
     for table in TABLES:
-        if table.numbered is not None:
-            yield _reset_sequence(table.name, table.numbered)
+        for column in table.columns:
+            if column.numbered:
+                yield _reset_sequence(table.name, column.name)
     yield sql("UPDATE run SET owner = NULL, attempts = 0 WHERE state IN ('queued', 'running', 'waiting')")
 
 
 def _reset_sequence(table: str, column: str) -> Either:
-    """SQLite looks for the highest number itself."""
+    """SQLite itself continues after the highest number."""
     sequence = f"pg_get_serial_sequence('{table}', '{column}')"
     highest = f"(SELECT max({column}) FROM {table})"  # noqa: S608 - our own names
     return Either(None, sql(f"SELECT setval({sequence}, coalesce({highest}, 1), {highest} IS NOT NULL)"))

@@ -1,8 +1,8 @@
-"""Contents by their hash, and the places of the storage that hold them.
+"""The transactions of blobs: contents by their hash, and the places of the storage that hold them.
 
-A content is settled in the transaction that first needs it, and goes with the last need (see the triggers). A place of
-the storage is loose before its bytes are written and until a content has it: what a crash leaves behind is known, and
-swept.
+A blob is inserted in the transaction that first refers to it, and triggers delete it with the last reference. A place
+of the storage is recorded as loose before its bytes are written, and until a blob has it: so the sweep finds the
+objects that a crash leaves behind.
 """
 
 from msgspec import Struct
@@ -12,11 +12,11 @@ from footnote.db.script import Steps, script, sql, sql_for_key_share, sql_many
 
 
 class BlobGone(Exception):
-    """The content was there when it was looked for, and has gone with its last need since. Keep it once more."""
+    """The blob existed when it was looked up, and was deleted with its last reference since. Store it again."""
 
 
 class StoredBlob(Struct, frozen=True):
-    """A content that is ready to be needed. It lies in `content` or at `place`; in neither: it was settled before."""
+    """A content that can be referred to. It is in `content` or at `place`; in neither: the blob exists already."""
 
     hash: str
     size: int
@@ -25,7 +25,7 @@ class StoredBlob(Struct, frozen=True):
 
 
 class BlobLocation(Struct, frozen=True):
-    """Where a content is: in `content`, or at a place of the storage."""
+    """Where a content is: in `content`, or at `place` in the storage."""
 
     size: int
     place: str | None
@@ -33,28 +33,28 @@ class BlobLocation(Struct, frozen=True):
 
 
 @script
-def ensure_blob(kept: StoredBlob) -> Steps[None]:
-    """Part of a transaction that needs the content."""
-    # Another one may settle the same between looking and settling; it has done so by the second look.
-    while not (yield sql_for_key_share("SELECT 1 FROM blob WHERE hash = ?", kept.hash)):
-        if kept.place is None and kept.content is None:
+def ensure_blob(blob: StoredBlob) -> Steps[None]:
+    """Inserts the blob unless it exists, in the transaction that refers to it."""
+    # Another transaction may insert the same blob between the SELECT and the INSERT; the second SELECT finds it.
+    while not (yield sql_for_key_share("SELECT 1 FROM blob WHERE hash = ?", blob.hash)):
+        if blob.place is None and blob.content is None:
             raise BlobGone
-        settled = yield sql(
+        inserted = yield sql(
             """
             INSERT INTO blob (hash, size, place, content) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING RETURNING 1
             """,
-            kept.hash,
-            kept.size,
-            kept.place,
-            kept.content,
+            blob.hash,
+            blob.size,
+            blob.place,
+            blob.content,
         )
-        # Somebody who took it for left over may have swept it away meanwhile.
-        if settled and kept.place is not None and not (yield from _claim_place(kept.place)):
+        # The sweep may have removed the object meanwhile.
+        if inserted and blob.place is not None and not (yield from _claim_place(blob.place)):
             raise BlobGone
 
 
 def _claim_place(place: str) -> Steps[bool]:
-    """It was loose, and is not any more."""
+    """Whether the place was loose and not yet claimed by the sweep. It is not loose any more."""
     return bool((yield sql("DELETE FROM loose_place WHERE place = ? AND since > 0 RETURNING 1", place)))
 
 
@@ -71,13 +71,13 @@ def blob_location(content_hash: str) -> Steps[BlobLocation | None]:
 
 @script
 def add_loose_place(place: str, now: float) -> Steps[None]:
-    """Before bytes are written there."""
+    """Called before bytes are written there."""
     yield sql("INSERT INTO loose_place (place, since) VALUES (?, ?)", place, (yield from current_time(now)))
 
 
 @script
 def claim_loose_places(seconds: float, now: float, limit: int) -> Steps[list[str]]:
-    """Places that are left over, or have been written for longer than that. From now on, nobody settles them."""
+    """Places that are loose for longer than `seconds`. They are marked, so that no blob gets them any more."""
     before = (yield from current_time(now)) - seconds
     rows = yield sql(
         """
@@ -112,25 +112,25 @@ def rendition(session_id: str, key: str) -> Steps[RenditionRow | None]:
 
 
 @script
-def store_rendition(session_id: str, file_id: str, key: str, kept: StoredBlob, notes: bytes, now: float) -> Steps[bool]:
-    """It goes with the file that it was made from. False: that is gone."""
+def store_rendition(session_id: str, file_id: str, key: str, blob: StoredBlob, notes: bytes, now: float) -> Steps[bool]:
+    """The rendition is deleted with its file. False: the file does not exist any more."""
     if not (yield sql_for_key_share("SELECT 1 FROM workspace_file WHERE id = ?", file_id)):
         return False
-    yield from ensure_blob(kept)
+    yield from ensure_blob(blob)
     yield sql(
         """
         INSERT INTO rendition (session_id, file_id, key, hash, notes, created_at) VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (session_id, key) DO UPDATE
         SET hash = excluded.hash, notes = excluded.notes, created_at = excluded.created_at
         """,
-        *(session_id, file_id, key, kept.hash, notes, now),
+        *(session_id, file_id, key, blob.hash, notes, now),
     )
     return True
 
 
 @script
 def touch_rendition(session_id: str, key: str, now: float) -> Steps[bool]:
-    """It is handed out once more, and stays as long again. False: it has gone."""
+    """Extends the lifetime of a rendition that is used again. False: it was deleted."""
     rows = yield sql(
         "UPDATE rendition SET created_at = ? WHERE session_id = ? AND key = ? RETURNING 1", now, session_id, key
     )
@@ -169,7 +169,7 @@ def has_content(user_id: str, session_id: str, content_hash: str) -> Steps[bool]
 
 @script
 def get_or_create_secret(name: str, fresh: bytes) -> Steps[bytes]:
-    """What is kept under a name; the first who asks decides what it is."""
+    """The secret of this name; `fresh` becomes the secret if there is none."""
     yield sql("INSERT INTO secret (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", name, fresh)
     ((value,),) = yield sql("SELECT value FROM secret WHERE name = ?", name)
     return value

@@ -1,266 +1,209 @@
-"""The transactions of bundles: a whole session as rows, read on one state of the database and written in one."""
+"""The transactions of bundles: reads all rows of a session at one moment, and inserts an imported session at once."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec.structs import replace
 
+from footnote.db import sessions
 from footnote.db.blobs import StoredBlob, ensure_blob
-from footnote.db.files import VersionRow, sync_files_to_branch
-from footnote.db.library import LibraryEntry, lock_page
-from footnote.db.runs import EventRow
+from footnote.db.files import FileRow, UploadText, VersionRow, sync_files_to_branch
+from footnote.db.library import INSERT_SNAPSHOT, LibraryEntry, lock_page
+from footnote.db.runs import EventRow, RunRow, StoredMessage, SummaryRow
+from footnote.db.schema import (
+    DIGEST,
+    FILE_VERSION,
+    QUESTION,
+    READING,
+    RUN,
+    RUN_MESSAGE,
+    UPLOAD_TEXT,
+    WORKSPACE_FILE,
+)
 from footnote.db.script import Steps, lock, script, sql, sql_many
-from footnote.db.sessions import index_part
+from footnote.db.sessions import SessionRow
 from footnote.protocol.errors import LimitReached
 
 
-class BundledSession(Struct, frozen=True):
-    id: str
-    title: str
-    agent_id: str
-    created_at: str
-    titled: int
-    origin: str
-    head: str | None
-
-
 class QuestionRow(Struct, frozen=True):
+    """A row of the table `question`. `body` and `attachments` are JSON."""
+
     id: str
+    session_id: str
     after_run: str | None
     body: bytes
     attachments: bytes
     created_at: str
 
 
-class BundledRun(Struct, frozen=True):
-    id: str
-    question_id: str
-    message_id: str
-    state: str
-    asked: bytes
-    ending: bytes | None
-    created_at: float
-    ended_at: float | None
-    pruned_to: int
-    events: int
-    digested: int | None
-    digest: str | None
+class SessionRows(Struct, frozen=True, kw_only=True):
+    """A session with its turns and files. `messages` and `summaries` are by run, `versions` and `texts` by file;
+    versions are sorted from the newest to the oldest."""
 
-
-class SaidRow(Struct, frozen=True):
-    blocks: int
-    body: bytes
-
-
-class BundledFile(Struct, frozen=True):
-    """`text` is packed; `reason` null: nothing is known of a text."""
-
-    path: str
-    id: str
-    source: str
-    created_at: str
-    message_id: str | None
-    seen: int
-    text: bytes | None
-    reason: str | None
-    plain_url: int = 0
-
-
-class SessionRows(Struct, frozen=True):
-    """`said` by run, `versions` by file, the newest first."""
-
-    session: BundledSession
+    session: SessionRow
     questions: tuple[QuestionRow, ...]
-    runs: tuple[BundledRun, ...]
-    said: dict[str, tuple[SaidRow, ...]]
-    files: tuple[BundledFile, ...]
+    runs: tuple[RunRow, ...]
+    messages: dict[str, tuple[StoredMessage, ...]]
+    summaries: dict[str, SummaryRow]
+    files: tuple[FileRow, ...]
     versions: dict[str, tuple[VersionRow, ...]]
+    texts: dict[str, UploadText]
+
+
+class ExportedRows(Struct, frozen=True):
+    """`runs_with_events`: the runs whose events are stored. `sizes`: the bytes of each content, by its hash."""
+
+    rows: SessionRows
+    runs_with_events: frozenset[str]
+    sizes: dict[str, int]
 
 
 @script
-def load_session(user_id: str, session_id: str) -> Steps[SessionRows | None]:
-    """All but the events, the contents of files and what was read."""
-    found = yield sql(
-        "SELECT id, title, agent_id, created_at, titled, origin, head FROM session WHERE user_id = ? AND id = ?",
-        user_id,
-        session_id,
-    )
-    if not found:
+def load_session(user_id: str, session_id: str) -> Steps[ExportedRows | None]:
+    """Everything but the events, the contents of files and the snapshots."""
+    session = yield from sessions.session(user_id, session_id)
+    if session is None:
         return None
-    questions = yield sql(
-        "SELECT id, after_run, body, attachments, created_at FROM question WHERE session_id = ? ORDER BY id", session_id
+    questions = yield QUESTION.select(QuestionRow, "WHERE session_id = ? ORDER BY id", session_id)
+    runs = yield RUN.select(RunRow, "WHERE session_id = ? ORDER BY id", session_id)
+    messages = yield from _messages_by_run(session_id)
+    summaries = yield DIGEST.select(
+        SummaryRow, "JOIN run ON run.id = digest.run_id WHERE run.session_id = ?", session_id
     )
-    runs = yield sql(
+    with_events = yield sql(
         """
-        SELECT run.id, run.question_id, run.message_id, run.state, run.asked, run.ending, run.created_at, run.ended_at,
-            run.pruned_to, EXISTS (SELECT 1 FROM run_events WHERE run_events.run = run.number),
-            digest.messages, digest.text
-        FROM run LEFT JOIN digest ON digest.run_id = run.id WHERE run.session_id = ? ORDER BY run.id
+        SELECT id FROM run
+        WHERE session_id = ? AND EXISTS (SELECT 1 FROM run_events WHERE run_events.run = run.number)
         """,
         session_id,
     )
-    said: dict[str, tuple[SaidRow, ...]] = {}
-    for run in runs:
-        rows = yield sql("SELECT blocks, body FROM run_message WHERE run_id = ? ORDER BY ordinal", run[0])
-        said[run[0]] = tuple(SaidRow(*row) for row in rows)
-    files = yield sql(
+    files = yield WORKSPACE_FILE.select(FileRow, "WHERE session_id = ? ORDER BY path", session_id)
+    versions, sizes = yield from _versions_by_file(session_id)
+    texts = yield UPLOAD_TEXT.select(
+        UploadText,
+        "JOIN workspace_file ON workspace_file.id = upload_text.file_id WHERE workspace_file.session_id = ?",
+        session_id,
+        also="upload_text.file_id",
+    )
+    rows = SessionRows(
+        session=session,
+        questions=tuple(QuestionRow(*row) for row in questions),
+        runs=tuple(RunRow(*row) for row in runs),
+        messages={run_id: tuple(messages[run_id]) for run_id, *_ in runs},
+        summaries={run_id: SummaryRow(run_id, *row) for run_id, *row in summaries},
+        files=tuple(FileRow(*row) for row in files),
+        versions={file_id: tuple(of_file) for file_id, of_file in versions.items()},
+        texts={file_id: UploadText(*row) for *row, file_id in texts},
+    )
+    return ExportedRows(rows, frozenset(run_id for (run_id,) in with_events), sizes)
+
+
+def _messages_by_run(session_id: str) -> Steps[defaultdict[str, list[StoredMessage]]]:
+    rows = yield RUN_MESSAGE.select(
+        StoredMessage,
+        "JOIN run ON run.id = run_message.run_id WHERE run.session_id = ? ORDER BY run.id, run_message.ordinal",
+        session_id,
+        also="run.id",
+    )
+    messages = defaultdict[str, list[StoredMessage]](list)
+    for *row, run_id in rows:
+        messages[run_id].append(StoredMessage(*row))
+    return messages
+
+
+def _versions_by_file(session_id: str) -> Steps[tuple[dict[str, list[VersionRow]], dict[str, int]]]:
+    """The versions by file, and the size of each content by its hash."""
+    rows = yield FILE_VERSION.select(
+        VersionRow,
         """
-        SELECT workspace_file.path, workspace_file.id, workspace_file.source, workspace_file.created_at,
-            workspace_file.message_id, workspace_file.seen, upload_text.text, upload_text.reason,
-            workspace_file.plain_url
-        FROM workspace_file LEFT JOIN upload_text ON upload_text.file_id = workspace_file.id
-        WHERE workspace_file.session_id = ? ORDER BY workspace_file.path
+        JOIN blob ON blob.hash = file_version.hash JOIN workspace_file ON workspace_file.id = file_version.file_id
+        WHERE workspace_file.session_id = ? ORDER BY file_version.file_id, file_version.number DESC
         """,
         session_id,
+        also="file_version.file_id, blob.size",
     )
-    versions: dict[str, tuple[VersionRow, ...]] = {}
-    for file in files:
-        rows = yield sql(
-            """
-            SELECT file_version.number, file_version.hash, blob.size, file_version.created_at, file_version.author,
-                file_version.message_id, file_version.call_id, file_version.run_id
-            FROM file_version JOIN blob ON blob.hash = file_version.hash
-            WHERE file_version.file_id = ? ORDER BY file_version.number DESC
-            """,
-            file[1],
-        )
-        versions[file[1]] = tuple(VersionRow(*row) for row in rows)
-    return SessionRows(
-        BundledSession(*found[0]),
-        tuple(QuestionRow(*row) for row in questions),
-        tuple(BundledRun(*row) for row in runs),
-        said,
-        tuple(BundledFile(*row) for row in files),
-        versions,
-    )
+    versions: dict[str, list[VersionRow]] = {}
+    sizes: dict[str, int] = {}
+    for *row, file_id, size in rows:
+        version = VersionRow(*row)
+        versions.setdefault(file_id, []).append(version)
+        sizes[version.hash] = size
+    return versions, sizes
 
 
 class ImportedRows(Struct, frozen=True, kw_only=True):
-    """A session of a bundle under its new ids, to be stored for a user. `terms` are what its parts are found by, `kept`
-    the contents of the versions, `read` what was read."""
+    """A session of a bundle under its new ids. `terms`: the search terms of each part of the session. `blobs`: the
+    contents of the versions."""
 
-    whole: SessionRows
+    rows: SessionRows
     events: tuple[EventRow, ...]
     terms: tuple[tuple[str, str], ...]
-    kept: tuple[StoredBlob, ...]
-    read: tuple[LibraryEntry, ...]
+    blobs: tuple[StoredBlob, ...]
+    snapshots: tuple[LibraryEntry, ...]
 
 
 @script
-def import_session(user_id: str, taken: ImportedRows, now: float, *, max_bytes: int | None) -> Steps[None]:
-    """All of it or nothing. `LimitReached`: the files of the user would have more than `max_bytes` bytes together."""
+def import_session(user_id: str, imported: ImportedRows, now: float, *, max_bytes: int | None) -> Steps[None]:
+    """Raises `LimitReached` if the files of the user would have more than `max_bytes` bytes together."""
     yield lock("user", user_id)
     if max_bytes is not None:
-        yield from _check_quota(user_id, taken.kept, max_bytes)
-    yield from _insert_turns(user_id, taken, now)
-    yield from _insert_files(taken)
-    for entry in taken.read:
+        yield from _check_quota(user_id, imported.blobs, max_bytes)
+    yield from _insert_turns(imported, now)
+    yield from _insert_files(imported)
+    for entry in imported.snapshots:
         yield from _insert_snapshot(entry, user_id, now)
-    session_id = taken.whole.session.id
-    for part, terms in taken.terms:
-        yield from index_part(session_id, part, terms)
+    for part, terms in imported.terms:
+        yield from sessions.index_part(imported.rows.session.id, part, terms)
 
 
 @script
-def _insert_turns(user_id: str, taken: ImportedRows, now: float) -> Steps[None]:
-    whole = taken.whole
-    session = whole.session
-    yield sql(
-        """
-        INSERT INTO session (id, user_id, agent_id, title, titled, origin, head, created_at, changed_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """,
-        *(session.id, user_id, session.agent_id, session.title, session.titled, session.origin, session.head),
-        *(session.created_at, now),
-    )
-    for question in whole.questions:
-        yield sql(
-            """
-            INSERT INTO question (id, session_id, after_run, body, attachments, created_at) VALUES (?, ?, ?, ?, ?, ?)
-            """,
-            *(question.id, session.id, question.after_run, question.body, question.attachments, question.created_at),
-        )
-    for run in whole.runs:
-        yield sql(
-            """
-            INSERT INTO run (id, session_id, user_id, question_id, message_id, state, asked, ending, pruned_to,
-                created_at, ended_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            *(run.id, session.id, user_id, run.question_id, run.message_id, run.state, run.asked, run.ending),
-            *(run.pruned_to, run.created_at, run.ended_at),
-        )
-        for ordinal, said in enumerate(whole.said[run.id]):
-            yield sql(
-                "INSERT INTO run_message (run_id, ordinal, blocks, body) VALUES (?, ?, ?, ?)",
-                *(run.id, ordinal, said.blocks, said.body),
-            )
-        if run.digest is not None:
-            yield sql("INSERT INTO digest (run_id, messages, text) VALUES (?, ?, ?)", run.id, run.digested, run.digest)
+def _insert_turns(imported: ImportedRows, now: float) -> Steps[None]:
+    rows = imported.rows
+    yield from sessions.create(replace(rows.session, changed_at=now))
+    for question in rows.questions:
+        yield QUESTION.insert(question)
+    for run in rows.runs:
+        yield RUN.insert(run)
+        for message in rows.messages[run.id]:
+            yield RUN_MESSAGE.insert(message, run_id=run.id)
+    for summary in rows.summaries.values():
+        yield DIGEST.insert(summary)
     yield sql_many(
         "INSERT INTO run_events (run, first_id, last_id, frames) SELECT number, ?, ?, ? FROM run WHERE id = ?",
-        [(row.first_id, row.last_id, row.frames, row.run_id) for row in taken.events],
+        [(row.first_id, row.last_id, row.frames, row.run_id) for row in imported.events],
     )
 
 
 @script
-def _insert_files(taken: ImportedRows) -> Steps[None]:
-    for kept in taken.kept:
-        yield from ensure_blob(kept)
-    for file in taken.whole.files:
-        versions = taken.whole.versions[file.id]
-        yield sql(
-            """
-            INSERT INTO workspace_file (session_id, path, id, source, created_at, message_id, current, seen)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            *(taken.whole.session.id, file.path, file.id, file.source, file.created_at, file.message_id),
-            *(versions[0].number, file.seen),
-        )
-        for version in versions:
-            yield sql(
-                """
-                INSERT INTO file_version (file_id, number, hash, author, message_id, call_id, created_at, run_id)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-                *(file.id, version.number, version.hash, version.author, version.message_id, version.call_id),
-                *(version.created_at, version.run_id),
-            )
-        if file.reason is not None:
-            yield sql(
-                "INSERT INTO upload_text (file_id, text, reason) VALUES (?, ?, ?)", file.id, file.text, file.reason
-            )
-    yield from sync_files_to_branch(taken.whole.session.id)
+def _insert_files(imported: ImportedRows) -> Steps[None]:
+    rows = imported.rows
+    for blob in imported.blobs:
+        yield from ensure_blob(blob)
+    for file in rows.files:
+        yield WORKSPACE_FILE.insert(file)
+        for version in rows.versions[file.id]:
+            yield FILE_VERSION.insert(version, file_id=file.id)
+        if (text := rows.texts.get(file.id)) is not None:
+            yield UPLOAD_TEXT.insert(text, file_id=file.id)
+    yield from sync_files_to_branch(rows.session.id)
 
 
 @script
 def _insert_snapshot(entry: LibraryEntry, user_id: str, now: float) -> Steps[None]:
-    """To be opened from the footnotes that lead there, and no more. What is known of it here is left as it is, and it
-    does not become what a page has now: nobody here has read it there."""
+    """The snapshot can be opened from its footnotes only. A reading that is stored already is left as it is, and the
+    snapshot does not become the current text of its page, because no user of this server has read it there."""
     reading = entry.reading
     yield from lock_page(reading.url, reading.snapshot_id)
-    yield sql(
-        "INSERT INTO snapshot (id, text, characters) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
-        *(reading.snapshot_id, entry.packed, entry.characters),
-    )
-    yield sql(
-        """
-        INSERT INTO reading
-            (url, snapshot_id, title, author, published, language, site_name, canonical_url, media_type, fetched_at,
-             links, pages, icon, kept_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (url, snapshot_id) DO NOTHING
-        """,
-        *astuple(reading),
-        now,
-    )
+    yield sql(INSERT_SNAPSHOT, reading.snapshot_id, entry.packed, entry.characters)
+    yield READING.insert_missing(reading, kept_at=now)
     yield sql(
         "INSERT INTO shelf (user_id, url) VALUES (?, ?) ON CONFLICT (user_id, url) DO NOTHING", user_id, reading.url
     )
 
 
 @script
-def _check_quota(user_id: str, kept: Sequence[StoredBlob], max_bytes: int) -> Steps[None]:
+def _check_quota(user_id: str, blobs: Sequence[StoredBlob], max_bytes: int) -> Steps[None]:
     rows = yield sql(
         """
         SELECT hash, size FROM blob WHERE hash IN (
@@ -272,9 +215,12 @@ def _check_quota(user_id: str, kept: Sequence[StoredBlob], max_bytes: int) -> St
         """,
         user_id,
     )
-    sizes: dict[str, int] = dict(rows) | {one.hash: one.size for one in kept}
-    if kept and (size := sum(sizes.values())) > max_bytes:
+    sizes: dict[str, int] = dict(rows) | {blob.hash: blob.size for blob in blobs}
+    if blobs and (size := sum(sizes.values())) > max_bytes:
         raise LimitReached(
             f"With the files of this bundle your files and their versions would have {size:,} bytes; this server "
-            f"allows {max_bytes:,}. Delete files or sessions that you no longer need."
+            f"allows {max_bytes:,}. Delete files or sessions that you no longer need.",
+            code="storage_limit",
+            size=size,
+            max=max_bytes,
         )

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Driver(Protocol):
-    """How scripts reach a database. Closing returns when all that was handed over is written."""
+    """Runs scripts on a database. `close` returns when all queued scripts are written."""
 
     async def read(self, script: Script[T]) -> T: ...
 
@@ -34,21 +34,21 @@ class Driver(Protocol):
     def connections(self) -> tuple[int, int]: ...
 
 
-# Apart from each other: a full disk, or a lock, lets everybody read.
+# Two, because a full disk or a lock stops writes but not reads.
 _read_health, _write_health = HealthLog("Reading from the database"), HealthLog("Writing to the database")
 READS = Operation("database_read", "Scripts that read.", failures=(DatabaseFailed,), health=_read_health)
 WRITES = Operation("database_write", "Scripts that write.", failures=(DatabaseFailed,), health=_write_health)
 
 
 class Database:
-    """Of one event loop. Any number of processes may have the same database open."""
+    """Belongs to one event loop. Any number of processes may have the same database open."""
 
     def __init__(
         self, open_driver: Callable[[], Driver], *, is_in_memory: bool = False, is_shared: bool = False
     ) -> None:
         self.is_in_memory = is_in_memory
         self.is_shared = is_shared
-        """By replicas on other machines, whose clocks are not ours."""
+        """By replicas on other machines, whose clocks may differ from ours."""
         self._open_driver = open_driver
         self._driver: Driver | None = None
 
@@ -67,7 +67,7 @@ class Database:
     @classmethod
     @asynccontextmanager
     async def in_memory(cls) -> AsyncGenerator[Self, None]:
-        """For this process alone, where nothing can be written: what was read is kept until its end."""
+        """For a process that cannot write to its home folder: everything is lost when it ends."""
         database = cls(_open_memory, is_in_memory=True)
         try:
             yield database
@@ -75,21 +75,21 @@ class Database:
             await database.close()
 
     async def read(self, script: Script[T]) -> T:
-        """What the script returns, on one state of the database from its first statement to its last."""
+        """Returns the result of the script, whose statements all see the same state of the database."""
         with READS():
             return await self._ensure_driver().read(script)
 
     async def write(self, script: Script[T], *, erase: bool = False) -> T:
-        """What the script returns, once it is safely kept: all of it, or on an error nothing.
+        """Returns the result of the script once it is committed. On an error nothing is changed.
 
-        `erase`: what it deletes is also removed from the log that stands beside the file for a while.
+        `erase`: deleted data is also removed from the log beside the file.
         """
         with WRITES():
             return await self._ensure_driver().write(script, erase=erase)
 
     @property
     def connections(self) -> tuple[int, int]:
-        """To a server: how many there are, and how many of them are in use."""
+        """The number of connections to a server, and how many of them are in use."""
         return self._driver.connections if self._driver is not None else (0, 0)
 
     async def close(self) -> None:
@@ -112,19 +112,19 @@ def _file_opener(url: str, home: Path) -> Callable[[], Driver]:
 
 
 def _check_writable(path: Path) -> None:
-    """Cheap, and before anything is read: whoever falls back to memory does so for all that follows."""
+    """Checked before the first script, so that a caller can use a database in memory from the start."""
     place = next(place for place in (path, *path.parents) if os.path.lexists(place))
     if place == path and path.is_dir():
         raise DatabaseUnwritable(str(path), "it is a folder")
     if place != path and not place.is_dir():
         raise DatabaseUnwritable(str(path), f"{place} is not a folder")
-    # A file needs a folder that can be written too: SQLite keeps its log there.
+    # SQLite keeps its log in the same folder, so that it must be writable too.
     for needed in {place, place if place.is_dir() else place.parent}:
         if not os.access(needed, os.W_OK):
             raise DatabaseUnwritable(str(path), f"no write access to {needed}")
 
 
-# The driver takes some milliseconds to import, which a command that keeps nothing should not spend.
+# Lazy imports: a driver takes some milliseconds to import, and some commands need no database.
 def _open_file(path: Path) -> Driver:
     from footnote.db.sqlite.driver import SqliteFile  # noqa: PLC0415 - see above
 

@@ -1,4 +1,4 @@
-"""What can go wrong with a database, by what a person does about it.
+"""The errors of a database, one for each thing that an operator can do about it.
 
 DatabaseFailed
 ├─ DatabaseLocked      another process holds it: wait

@@ -1,45 +1,61 @@
-"""The files of a session and their versions. Every script names its user as well, and finds nothing in a session of
-somebody else."""
+"""The transactions of files: the files of a session, their versions, and the texts of uploads. Scripts that take a user
+find nothing in the sessions of other users."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import Struct
 
 from footnote.db.blobs import StoredBlob, ensure_blob
-from footnote.db.script import Rows, Steps, lock, script, sql, sql_for_key_share, sql_many
+from footnote.db.schema import FILE_VERSION, UPLOAD_TEXT, WORKSPACE_FILE
+from footnote.db.script import Row, Rows, Steps, lock, script, sql, sql_for_key_share, sql_many
 from footnote.protocol.errors import LimitReached, Unknown
 
 
 class VersionRow(Struct, frozen=True):
-    """`run_id`: the run at the end of the branch in which it was written; None: every branch has it."""
+    """A row of the table `file_version` without its file. `run_id`: the last run of the branch in which the version was
+    written; None: the version is in every branch."""
 
     number: int
     hash: str
-    size: int
-    created_at: str
     author: str
     message_id: str | None
     call_id: str | None
-    run_id: str | None = None
+    created_at: str
+    run_id: str | None
+
+
+class ListedVersion(VersionRow, frozen=True):
+    """`size`: of its content, in bytes."""
+
+    size: int
 
 
 class FileRow(Struct, frozen=True):
-    """A file with its newest version in the branch that is shown. `unseen`: a user has written one that the agent knows
-    nothing of. `plain_url`: of the files that its user has at this path, it is the one whose url names no session."""
+    """A row of the table `workspace_file`. `current`: the number of the newest version in the active branch; 0: the
+    branch does not have the file. `seen`: the number of the newest version that the agent wrote or read. `plain_url`:
+    1 if the url names no session, which is so for the first file that its user has at this path."""
 
+    session_id: str
     path: str
     id: str
     source: str
     created_at: str
     message_id: str | None
-    version: VersionRow
+    current: int
+    seen: int
+    plain_url: int
+
+
+class ListedFile(FileRow, frozen=True):
+    """A file with its newest version in the active branch. `unseen`: a user wrote a version that the agent has not
+    read."""
+
+    version: ListedVersion
     unseen: bool
-    plain_url: bool
 
 
 class NewVersion(Struct, frozen=True, kw_only=True):
-    """`note`: what the call that writes it is told, and is told again should it be carried out again."""
+    """`note`: the result of the tool call that writes the version, which is returned again if the call is repeated."""
 
     blob: StoredBlob
     author: str
@@ -50,8 +66,8 @@ class NewVersion(Struct, frozen=True, kw_only=True):
 
 
 class NewFile(Struct, frozen=True):
-    """What a file is, should there be none at its path yet. `message_id` is that of the turn that makes it, and
-    stays when later turns change the file: their messages stand in its versions."""
+    """The file to create if there is none at the path. `message_id` is that of the turn that creates it; later turns
+    are named in its versions."""
 
     id: str
     source: str
@@ -59,35 +75,33 @@ class NewFile(Struct, frozen=True):
 
 
 class BaseVersion(Struct, frozen=True):
-    """The version that a writer had before them."""
+    """The version on which a write is based."""
 
     number: int
     hash: str
 
 
 class StaleVersion(Exception):
-    """The file is no longer what its writer had before them."""
+    """The newest version is another one than that on which the write is based."""
 
 
-_FILES = """
-    SELECT workspace_file.path, workspace_file.id, workspace_file.source, workspace_file.created_at,
-        workspace_file.message_id,
+_FILE_COLUMN_COUNT = len(FileRow.__struct_fields__)
+_VERSION = f"{FILE_VERSION.select_list(VersionRow)}, blob.size"
+_FILES = f"""
+    SELECT {WORKSPACE_FILE.select_list(FileRow)}, {_VERSION},
         EXISTS (
             SELECT 1 FROM file_version AS later WHERE later.file_id = workspace_file.id
                 AND later.number > workspace_file.seen AND later.number <= workspace_file.current
                 AND later.author = 'user'
-        ),
-        workspace_file.plain_url,
-        file_version.number, file_version.hash, blob.size, file_version.created_at, file_version.author,
-        file_version.message_id, file_version.call_id, file_version.run_id
+        )
     FROM workspace_file JOIN session ON session.id = workspace_file.session_id
     JOIN file_version ON file_version.file_id = workspace_file.id AND file_version.number = workspace_file.current
     JOIN blob ON blob.hash = file_version.hash
     WHERE session.user_id = ? AND session.id = ?
-"""
+"""  # noqa: S608 - columns of the schema
 
 
-# The runs of the branch that a session shows. Filled in with how the session is named.
+# The runs of the active branch; `session` is an expression for the id of the session.
 _BRANCH = """
     WITH RECURSIVE branch (run_id) AS (
         SELECT head FROM session WHERE id = {session} AND head IS NOT NULL
@@ -103,27 +117,32 @@ _IN_BRANCH = "(file_version.run_id IS NULL OR file_version.run_id IN (SELECT run
 
 
 @script
-def files(user_id: str, session_id: str) -> Steps[list[FileRow]]:
-    """By path; uploads after all others, as they came."""
+def files(user_id: str, session_id: str) -> Steps[list[ListedFile]]:
+    """Sorted by path; uploads last, in the order of their upload."""
     rows = yield sql(f"{_FILES} ORDER BY workspace_file.path", user_id, session_id)
     return sorted((_file(row) for row in rows), key=_sort_key)
 
 
-def _sort_key(row: FileRow) -> tuple[bool, str, str]:
+@script
+def has_files(user_id: str, session_id: str) -> Steps[bool]:
+    return bool((yield sql(f"{_FILES} LIMIT 1", user_id, session_id)))
+
+
+def _sort_key(row: ListedFile) -> tuple[bool, str, str]:
     if row.source == "upload":
         return True, row.created_at, row.path.rpartition("/")[2]
     return False, row.path, ""
 
 
 @script
-def file(user_id: str, session_id: str, path: str) -> Steps[FileRow | None]:
+def file(user_id: str, session_id: str, path: str) -> Steps[ListedFile | None]:
     rows = yield sql(f"{_FILES} AND workspace_file.path = ?", user_id, session_id, path)
     return _file(rows[0]) if rows else None
 
 
 @script
 def session_with_file(user_id: str, path: str) -> Steps[str | None]:
-    """The session that a url without one means: that of the upload, or of the file whose url is plain."""
+    """The session of the file whose url names none: an upload, or a file with `plain_url`."""
     rows = yield sql(
         """
         SELECT session.id FROM workspace_file JOIN session ON session.id = workspace_file.session_id
@@ -136,8 +155,8 @@ def session_with_file(user_id: str, path: str) -> Steps[str | None]:
 
 
 @script
-def same_upload(user_id: str, session_id: str, name: str, content_hash: str) -> Steps[FileRow | None]:
-    """The upload of this name, with its folders, that holds this content, if there is one."""
+def same_upload(user_id: str, session_id: str, name: str, content_hash: str) -> Steps[ListedFile | None]:
+    """The upload with this name (including its folders) and this content, if there is one."""
     rows = yield sql(
         f"{_FILES} AND workspace_file.source = 'upload' AND file_version.hash = ?", user_id, session_id, content_hash
     )
@@ -146,24 +165,23 @@ def same_upload(user_id: str, session_id: str, name: str, content_hash: str) -> 
 
 
 @script
-def versions(file_id: str) -> Steps[list[VersionRow]]:
-    """Those of the branch that is shown, the newest first."""
+def versions(file_id: str) -> Steps[list[ListedVersion]]:
+    """The versions in the active branch, the newest first."""
     rows = yield sql(
         f"""
         {_BRANCH_OF_FILE}
-        SELECT file_version.number, file_version.hash, blob.size, file_version.created_at, file_version.author,
-            file_version.message_id, file_version.call_id, file_version.run_id
+        SELECT {_VERSION}
         FROM file_version JOIN blob ON blob.hash = file_version.hash
         WHERE file_version.file_id = ? AND {_IN_BRANCH} ORDER BY file_version.number DESC
         """,  # noqa: S608 - our own words
         *(file_id, file_id),
     )
-    return [VersionRow(*row) for row in rows]
+    return [ListedVersion(*row) for row in rows]
 
 
 @script
 def call_note(user_id: str, session_id: str, path: str, message_id: str | None, call_id: str) -> Steps[str | None]:
-    """What a call that has written the file already was told; None: it has not."""
+    """The note of the version that this call wrote; None: it wrote none."""
     rows = yield sql(
         """
         SELECT file_version.note
@@ -202,15 +220,15 @@ def add_version(
     *,
     basis: BaseVersion | None,
     max_bytes: int | None,
-) -> Steps[FileRow]:
-    """A version, and with the first one the file. `basis` None: there must be no such file yet.
+) -> Steps[ListedFile]:
+    """Adds a version, and creates the file with the first one. `basis`: None if there must be no such file yet.
 
     `max_bytes`: how many bytes the files of a user may have together, each content counted once. `LimitReached`: they
     would have more. `StaleVersion`: the newest version is not `basis`.
     """
     yield lock("user", user_id)
     if not (yield sql_for_key_share("SELECT 1 FROM session WHERE user_id = ? AND id = ?", user_id, session_id)):
-        raise Unknown("There is no such session, so nothing can be written to it.")
+        raise Unknown("There is no such session, so nothing can be written to it.", code="session_not_found")
     known = yield from file(user_id, session_id, path)
     if (None if known is None else BaseVersion(known.version.number, known.version.hash)) != basis:
         raise StaleVersion
@@ -239,7 +257,7 @@ def add_version(
         *(file_id, number, version.blob.hash, version.author, version.message_id, version.call_id, version.note),
         *(version.created_at, file_.source == "upload", session_id),
     )
-    # Whoever has not seen what a user wrote has not seen it after a small change of their own either.
+    # An agent that has not read the version of a user has not read it after a small edit either.
     sees = version.author == "agent" and (known is None or not known.unseen)
     yield sql(
         "UPDATE workspace_file SET current = ?, seen = CASE WHEN ? THEN ? ELSE seen END WHERE id = ?",
@@ -251,8 +269,8 @@ def add_version(
 
 
 def _last_version(session_id: str, path: str) -> Steps[Rows]:
-    """The id and the last number of the file at a path, also where the branch that is shown does not have it: what is
-    written there goes on with both."""
+    """The id and the last version number of the file at a path, even if the active branch does not have it: a new
+    version continues both."""
     return (
         yield sql(
             """
@@ -267,8 +285,8 @@ def _last_version(session_id: str, path: str) -> Steps[Rows]:
 
 @script
 def sync_files_to_branch(session_id: str) -> Steps[None]:
-    """After another branch of a session is shown: each file is what the last version of that branch made of it, and a
-    file that was written in other branches alone is not there. Uploads are there in all of them."""
+    """Sets the current version of each file to the last one in the active branch. Files that were written in other
+    branches only are hidden. Uploads are in all branches."""
     shown = yield sql(
         f"""
         {_BRANCH_OF_SESSION}
@@ -311,7 +329,7 @@ def attach(session_id: str, file_ids: Sequence[str], message_id: str) -> Steps[N
 
 @script
 def remove(user_id: str, session_id: str, path: str) -> Steps[bool]:
-    """With all versions; False: there is no such file."""
+    """Deletes a file with all versions; False: there is no such file."""
     rows = yield sql(
         """
         DELETE FROM workspace_file WHERE path = ?
@@ -327,7 +345,7 @@ def remove(user_id: str, session_id: str, path: str) -> Steps[bool]:
 
 
 class UploadText(Struct, frozen=True):
-    """`text` is packed; None: there is none, and `reason` says why."""
+    """A row of the table `upload_text`. `text` is compressed; None: there is none, and `reason` says why."""
 
     text: bytes | None
     reason: str
@@ -336,15 +354,12 @@ class UploadText(Struct, frozen=True):
 
 @script
 def store_text(file_id: str, text: UploadText) -> Steps[None]:
-    yield sql(
-        "INSERT INTO upload_text (file_id, text, reason, library_url) VALUES (?, ?, ?, ?)",
-        *(file_id, text.text, text.reason, text.library_url),
-    )
+    yield UPLOAD_TEXT.insert(text, file_id=file_id)
 
 
 @script
 def update_text(file_id: str, text: UploadText) -> Steps[bool]:
-    """False: it is gone, or has a text by now."""
+    """False: the file was deleted, or has a text already."""
     rows = yield sql(
         "UPDATE upload_text SET text = ?, reason = ? WHERE file_id = ? AND text IS NULL RETURNING 1",
         *(text.text, text.reason, file_id),
@@ -361,7 +376,7 @@ class UnreadUpload(Struct, frozen=True):
 
 @script
 def unread_uploads(reason: str) -> Steps[list[UnreadUpload]]:
-    """Those of all users that have no text for this reason, the oldest first."""
+    """The uploads of all users that have no text for this reason, the oldest first."""
     rows = yield sql(
         """
         SELECT session.user_id, session.id, workspace_file.path, workspace_file.id
@@ -382,13 +397,13 @@ def set_library_url(file_id: str, url: str) -> Steps[None]:
 
 @script
 def text(file_id: str) -> Steps[UploadText | None]:
-    rows = yield sql("SELECT text, reason, library_url FROM upload_text WHERE file_id = ?", file_id)
+    rows = yield UPLOAD_TEXT.select(UploadText, "WHERE file_id = ?", file_id)
     return UploadText(*rows[0]) if rows else None
 
 
 @script
 def library_urls(user_id: str, session_id: str, path: str | None = None) -> Steps[list[str]]:
-    """Where the library has the uploads of a session, or one of them."""
+    """The URLs in the library of the uploads of a session, or of one of them."""
     rows = yield sql(
         """
         SELECT upload_text.library_url
@@ -404,7 +419,7 @@ def library_urls(user_id: str, session_id: str, path: str | None = None) -> Step
 
 @script
 def library_urls_by_file(session_id: str, file_ids: Sequence[str]) -> Steps[dict[str, str]]:
-    """Where the library has these uploads of a session."""
+    """The URLs in the library of these uploads."""
     rows = yield sql(
         """
         SELECT upload_text.file_id, upload_text.library_url
@@ -434,15 +449,18 @@ def used_bytes(user_id: str, except_hash: str = "") -> Steps[int]:
 
 
 @script
-def _check_quota(user_id: str, path: str, kept: StoredBlob, max_bytes: int) -> Steps[None]:
-    size = yield from used_bytes(user_id, except_hash=kept.hash)
-    if size + kept.size > max_bytes:
+def _check_quota(user_id: str, path: str, blob: StoredBlob, max_bytes: int) -> Steps[None]:
+    size = yield from used_bytes(user_id, except_hash=blob.hash)
+    if size + blob.size > max_bytes:
         raise LimitReached(
-            f"With {path} your files and their versions would have {size + kept.size:,} bytes; this server allows "
-            f"{max_bytes:,}. Delete files or sessions that you no longer need."
+            f"With {path} your files and their versions would have {size + blob.size:,} bytes; this server allows "
+            f"{max_bytes:,}. Delete files or sessions that you no longer need.",
+            code="storage_limit",
+            size=size + blob.size,
+            max=max_bytes,
         )
 
 
-def _file(row: tuple[Any, ...]) -> FileRow:
-    path, file_id, source, created_at, message_id, unseen, plain_url, *version = row
-    return FileRow(path, file_id, source, created_at, message_id, VersionRow(*version), bool(unseen), bool(plain_url))
+def _file(row: Row) -> ListedFile:
+    version = ListedVersion(*row[_FILE_COLUMN_COUNT:-1])
+    return ListedFile(*row[:_FILE_COLUMN_COUNT], version=version, unseen=bool(row[-1]))

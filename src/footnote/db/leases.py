@@ -1,7 +1,7 @@
-"""The transactions of ownership: which processes live, which of them carries on which runs, and who takes over.
+"""The transactions of leases: which processes are alive, which runs each of them owns, and who adopts orphaned runs.
 
-An owner holds on to itself with a lease, and by that to all its runs. Where replicas on several machines share a
-database, the time is the database's: their own clocks may differ by more than a lease.
+A process renews one lease for all its runs. Where replicas on several machines share a database, leases go by the
+clock of the database, because the clocks of the machines may differ by more than a lease.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from footnote.db.script import Either, Steps, lock, script, sql
 
 OWNER_RETENTION_SECONDS = 3600.0
-"""Owners that have not been heard of for so long are forgotten."""
+"""An owner whose lease expired this long ago is deleted."""
 
 _INSERT_OWNER = "INSERT INTO owner (name, lease_until) VALUES (?, ?) ON CONFLICT (name)"
 _REGISTER = f"{_INSERT_OWNER} DO NOTHING"
@@ -18,7 +18,7 @@ _RENEW = f"{_INSERT_OWNER} DO UPDATE SET lease_until = excluded.lease_until"
 
 @script
 def heartbeat(owner: str, seconds: float, now: float) -> Steps[list[tuple[str, int, bool]]]:
-    """Holds on to an owner and its runs. Returns them, with their fences and whether somebody wants them cancelled."""
+    """Renews the lease of an owner. Returns its runs, with their fences and whether they are to be cancelled."""
     yield from renew(owner, seconds, now)
     rows = yield sql(
         "SELECT id, fence, cancel_wanted FROM run WHERE owner = ? AND state IN ('queued', 'running', 'waiting')", owner
@@ -28,21 +28,21 @@ def heartbeat(owner: str, seconds: float, now: float) -> Steps[list[tuple[str, i
 
 @script
 def renew(owner: str, seconds: float, now: float) -> Steps[None]:
-    """The owner lives, and will be heard of again within so many seconds."""
+    """Renews the lease of an owner for so many seconds."""
     yield sql(_RENEW, owner, (yield from current_time(now)) + seconds)
 
 
 @script
 def register(owner: str, seconds: float, now: float) -> Steps[None]:
-    """The same, with the beginning of a run. Where replicas share the database, an owner that is known holds on to
-    itself already, and its runs do not begin one after the other for the sake of that row."""
+    """Creates the lease of an owner when it starts a run. On PostgreSQL an existing lease is left to the heartbeat:
+    updating it would make concurrent starts of runs wait for each other."""
     values = owner, (yield from current_time(now)) + seconds
     yield Either(sql(_RENEW, *values), sql(_REGISTER, *values))
 
 
 @script
 def owners(now: float) -> Steps[dict[str | None, bool]]:
-    """Of all runs that are not finished, and whether their lease still holds."""
+    """The owners of all unfinished runs, and whether their leases are valid."""
     moment = yield from current_time(now)
     rows = yield sql(
         """
@@ -59,8 +59,8 @@ def owners(now: float) -> Steps[dict[str | None, bool]]:
 def claim(
     owner: str, dead_owners: Iterable[str], seconds: float, now: float, *, max_runs: int = 1_000_000
 ) -> Steps[list[str]]:
-    """Takes over the runs of dead owners, of those whose lease has run out, and of nobody: the oldest `max_runs`."""
-    # One after the other: each sees whom the one before has made the owner, and that it lives.
+    """Adopts the oldest `max_runs` runs that have no owner, a dead one, or one whose lease has expired."""
+    # The lock serialises claims, so that each sees the owners that the one before has set.
     yield lock("claims", "all")
     yield from renew(owner, seconds, now)
     moment = yield from current_time(now)
@@ -90,7 +90,7 @@ def claim(
 
 @script
 def release(owner: str) -> Steps[None]:
-    """Leaves all runs of an owner to whoever comes next."""
+    """Removes the owner of its runs, so that another process adopts them."""
     yield sql(
         "UPDATE run SET owner = NULL, attempts = 0 WHERE owner = ? AND state IN ('queued', 'running', 'waiting')", owner
     )
@@ -104,6 +104,6 @@ def request_cancel(run_id: str) -> Steps[None]:
 
 @script
 def current_time(now: float) -> Steps[float]:
-    """Seconds since 1970: `now`, or what all replicas go by."""
+    """Seconds since 1970: `now`, or on PostgreSQL the clock of the server."""
     rows = yield Either(None, sql("SELECT CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION)"))
     return rows[0][0] if rows else now

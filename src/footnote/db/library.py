@@ -1,13 +1,14 @@
-"""The transactions of the library: texts that were read, and the pages that they stood on."""
+"""The transactions of the library: snapshots, the pages that have them, and the caches of pages and searches."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
-from footnote.db.index import IndexTerms, index_passages, purge_passages, unindex_passages
-from footnote.db.script import Steps, lock, script, sql
+from footnote.db.fulltext import IndexTerms, index_passages, purge_passages, unindex_passages
+from footnote.db.schema import PAGE_CACHE, READING
+from footnote.db.script import Steps, lock, script, sql, sql_for_key_share
 
 Kind: TypeAlias = Literal["web", "upload", "documentation"]
 
@@ -16,7 +17,7 @@ DOCUMENTATION_FACT = "documentation"
 
 
 class SnapshotRow(Struct, frozen=True):
-    """One text at one address. `links` and `pages` are packed by the caller."""
+    """A row of the table `reading`: one text at one URL. The caller compresses `links` and `pages`."""
 
     url: str
     snapshot_id: str
@@ -34,7 +35,7 @@ class SnapshotRow(Struct, frozen=True):
 
 
 class LibraryEntry(Struct, frozen=True):
-    """All that is kept of one reading. `packed` is the text, compressed by the caller."""
+    """Everything that is stored of one reading. `packed` is the text, compressed by the caller."""
 
     reading: SnapshotRow
     packed: bytes
@@ -43,7 +44,7 @@ class LibraryEntry(Struct, frozen=True):
 
 
 class FoundPassage(Struct, frozen=True):
-    """A reading with its text, as it was packed."""
+    """A reading with its compressed text."""
 
     reading: SnapshotRow
     packed: bytes
@@ -61,11 +62,16 @@ class LibraryPage(Struct, frozen=True):
     snapshot_id: str
 
 
+FOUND = f"{READING.select_list(SnapshotRow, alias='found')}, found.text"
+"""The columns of a `FoundPassage`, where `found` is a row of the view `reading_with_text`."""
+INSERT_SNAPSHOT = "INSERT INTO snapshot (id, text, characters) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING"
+
+
 @script
 def store_page(
     entry: LibraryEntry, kind: Kind, now: float, *, user_id: str | None = None, origin: str | None = None
 ) -> Steps[None]:
-    """The text is what the page has from now on. What it had before stays for the footnotes that lead to it."""
+    """Makes the text the current one of its page. The text before stays for the footnotes that cite it."""
     reading = entry.reading
     yield from lock_page(reading.url)
     before = yield sql("SELECT snapshot_id FROM page WHERE url = ?", reading.url)
@@ -89,29 +95,10 @@ def store_page(
 
 @script
 def store_snapshot(entry: LibraryEntry, now: float, user_id: str | None = None) -> Steps[None]:
-    """Kept so that it can be opened, and no more: it is neither listed nor searched."""
+    """Stores a snapshot that can be opened, but is neither listed nor searched."""
     yield from lock_page(entry.reading.url, entry.reading.snapshot_id)
-    yield sql(
-        "INSERT INTO snapshot (id, text, characters) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING",
-        entry.reading.snapshot_id,
-        entry.packed,
-        entry.characters,
-    )
-    yield sql(
-        """
-        INSERT INTO reading
-            (url, snapshot_id, title, author, published, language, site_name, canonical_url, media_type, fetched_at,
-             links, pages, icon, kept_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (url, snapshot_id) DO UPDATE
-        SET title = excluded.title, author = excluded.author, published = excluded.published,
-            language = excluded.language, site_name = excluded.site_name, canonical_url = excluded.canonical_url,
-            media_type = excluded.media_type, fetched_at = excluded.fetched_at, links = excluded.links,
-            pages = excluded.pages, icon = excluded.icon, kept_at = excluded.kept_at
-        """,
-        *astuple(entry.reading),
-        now,
-    )
+    yield sql(INSERT_SNAPSHOT, entry.reading.snapshot_id, entry.packed, entry.characters)
+    yield READING.upsert(entry.reading, kept_at=now)
     if user_id is not None:
         yield from _insert_shelf(entry.reading.url, user_id)
 
@@ -135,7 +122,7 @@ def icon_on_shelf(user_id: str, ranges: Iterable[tuple[str, str]]) -> Steps[str 
 
 @script
 def add_to_shelf(url: str, snapshot_id: str, user_id: str) -> Steps[bool]:
-    """Puts on a user's shelf what is kept already; False: it is not, or not any more."""
+    """Adds a stored reading to a user's shelf; False: it is not stored any more."""
     yield from lock_page(url)
     if not (yield sql("SELECT 1 FROM reading WHERE url = ? AND snapshot_id = ?", url, snapshot_id)):
         return False
@@ -164,11 +151,11 @@ def first_shelf_url(user_id: str, ranges: Iterable[tuple[str, str]]) -> Steps[st
 def add_upload(
     entry: LibraryEntry, urls: Callable[[], Iterable[str]], origin: str, now: float, user_id: str
 ) -> Steps[str]:
-    """Keeps a person's own file under the first of `urls` that is free, or that this very file has already."""
+    """Stores a user's file under the first of `urls` that is free, or that this file has already."""
     for url in urls():
         yield from lock_page(url)
-        taken = yield sql("SELECT origin, snapshot_id FROM page WHERE url = ?", url)
-        if not taken or taken[0][0] == origin or taken[0][1] == entry.reading.snapshot_id:
+        holder = yield sql("SELECT origin, snapshot_id FROM page WHERE url = ?", url)
+        if not holder or holder[0][0] == origin or holder[0][1] == entry.reading.snapshot_id:
             named = LibraryEntry(replace(entry.reading, url=url), entry.packed, entry.characters, entry.passages)
             yield from store_page(named, "upload", now, user_id=user_id, origin=origin)
             return url
@@ -177,14 +164,14 @@ def add_upload(
 
 @script
 def remove_from_shelf(url: str, user_id: str) -> Steps[bool]:
-    """Takes it off the user's shelf; False: it is not there. On nobody's any more, everything goes that was ever read
-    there, or where it led. A text that also stands elsewhere stays there."""
+    """Removes a page from the user's shelf; False: it is not there. With its last shelf, all readings of the page are
+    deleted, and those of the URL to which it redirected. A text that another page has stays."""
     return bool((yield from remove_all_from_shelf([url], user_id)))
 
 
 @script
 def remove_all_from_shelf(urls: Iterable[str], user_id: str) -> Steps[int]:
-    """The same for several, of which the index is rid at once; how many there were."""
+    """The same for several pages, with one purge of the index. Returns how many were removed."""
     removed, deleted = 0, False
     for one in urls:
         led_to = yield sql("SELECT snapshot_url FROM page_cache WHERE url = ?", one)
@@ -199,7 +186,7 @@ def remove_all_from_shelf(urls: Iterable[str], user_id: str) -> Steps[int]:
 
 @script
 def clear_shelf(user_id: str) -> Steps[None]:
-    """Of a user who leaves. Their own files go for good; pages of the web stay, for those who read them later."""
+    """Clears the shelf of a user who is deleted. The user's files are deleted; web pages stay for other users."""
     files = yield sql(
         "SELECT page.url FROM shelf JOIN page ON page.url = shelf.url WHERE user_id = ? AND kind = 'upload'", user_id
     )
@@ -231,7 +218,7 @@ def _delete_unless_shelved(url: str) -> Steps[bool]:
 
 @script
 def store_documentation(edition: str, entries: Sequence[LibraryEntry], now: float) -> Steps[None]:
-    """Replaces the edition that is there. Texts of earlier ones can still be opened."""
+    """Replaces the stored edition. Texts of earlier editions can still be opened."""
     yield lock("documentation", "all")
     if (yield from documentation_edition()) == edition:  # another process was faster
         return
@@ -257,15 +244,15 @@ def documentation_edition() -> Steps[str | None]:
 
 @script
 def latest_snapshot(url: str, user_id: str | None) -> Steps[FoundPassage | None]:
-    """What the page has now; also by an address that led to it."""
+    """The current text of a page, also by a URL that redirected to it."""
     rows = yield sql(
-        """
-        SELECT found.* FROM page
+        f"""
+        SELECT {FOUND} FROM page
         JOIN reading_with_text AS found ON found.url = page.url AND found.snapshot_id = page.snapshot_id
         WHERE (page.url = ? OR page.url = (SELECT snapshot_url FROM page_cache WHERE page_cache.url = ?))
             AND (page.kind = 'documentation' OR page.url IN (SELECT url FROM shelf WHERE user_id = ?))
         ORDER BY page.url = ? DESC LIMIT 1
-        """,
+        """,  # noqa: S608 - columns of the schema
         url,
         url,
         user_id,
@@ -276,18 +263,18 @@ def latest_snapshot(url: str, user_id: str | None) -> Steps[FoundPassage | None]
 
 @script
 def snapshots(ids: Iterable[str], user_id: str | None) -> Steps[dict[str, FoundPassage]]:
-    """By id. A text that was read in several places comes with the last of them that this user has read; at least not
-    with one that is somebody else's own file."""
+    """By id. A text that several pages have comes with the page that this user read last, or else with another one that
+    is not a file of another user."""
     texts: dict[str, FoundPassage] = {}
     for snapshot_id in ids:
         rows = yield sql(
-            """
-            SELECT found.* FROM reading_with_text AS found
+            f"""
+            SELECT {FOUND} FROM reading_with_text AS found
             LEFT JOIN shelf ON shelf.url = found.url AND shelf.user_id = ?
             LEFT JOIN page ON page.url = found.url
             WHERE found.snapshot_id = ? AND (shelf.url IS NOT NULL OR page.kind IS NULL OR page.kind <> 'upload')
             ORDER BY shelf.url IS NULL, found.kept_at DESC LIMIT 1
-            """,
+            """,  # noqa: S608 - columns of the schema
             user_id,
             snapshot_id,
         )
@@ -298,7 +285,7 @@ def snapshots(ids: Iterable[str], user_id: str | None) -> Steps[dict[str, FoundP
 
 @script
 def is_current(url: str, snapshot_id: str, fetched_at: str, icon: str | None) -> Steps[bool]:
-    """Whether this very reading is what the page has now."""
+    """Whether this reading is the current one of its page."""
     rows = yield sql(
         """
         SELECT 1 FROM page JOIN reading ON reading.url = page.url AND reading.snapshot_id = page.snapshot_id
@@ -345,17 +332,17 @@ def list_pages(user_id: str | None) -> Steps[list[LibraryPage]]:
 
 @script
 def pages_by_snapshot(ids: Iterable[str], user_id: str | None) -> Steps[dict[str, FoundPassage]]:
-    """For each of these texts a page that has it now, the last read of them."""
+    """For each of these texts the page that has it now and was read last."""
     texts: dict[str, FoundPassage] = {}
     for snapshot_id in ids:
         rows = yield sql(
-            """
-            SELECT found.* FROM page
+            f"""
+            SELECT {FOUND} FROM page
             JOIN reading_with_text AS found ON found.url = page.url AND found.snapshot_id = page.snapshot_id
             WHERE page.snapshot_id = ?
                 AND (page.kind = 'documentation' OR page.url IN (SELECT url FROM shelf WHERE user_id = ?))
             ORDER BY found.kept_at DESC LIMIT 1
-            """,
+            """,  # noqa: S608 - columns of the schema
             snapshot_id,
             user_id,
         )
@@ -366,13 +353,97 @@ def pages_by_snapshot(ids: Iterable[str], user_id: str | None) -> Steps[dict[str
 
 @script
 def lock_page(url: str, *snapshot_ids: str) -> Steps[None]:
-    """Nobody else changes what is known of an address, and of these texts, until the transaction ends. In one order, so
-    that of two who need the same none waits for the other in vain."""
+    """Locks a URL and these texts until the transaction ends. Always in the same order, so that two transactions cannot
+    deadlock."""
     yield lock("page", url)
     for snapshot_id in sorted(set(snapshot_ids)):
         yield lock("text", snapshot_id)
 
 
 def found_from_row(row: Sequence[Any]) -> FoundPassage:
-    """A row of `reading_with_text`."""
-    return FoundPassage(SnapshotRow(*row[:12], icon=row[15]), row[13])
+    """A row of the columns `FOUND`."""
+    *reading, packed = row
+    return FoundPassage(SnapshotRow(*reading), packed)
+
+
+# Caches -----------------------------------------------------------------------------------------------------
+
+
+PAGE_CACHE_DAYS = 30
+"""A stale page stays in the cache this long, because its server may answer that it has not changed."""
+_DAY = 86_400
+
+
+class Freshness(Struct, frozen=True):
+    """How long a cached page is fresh, and the validators of the next request. Times are seconds since 1970."""
+
+    url: str
+    final_url: str
+    etag: str | None
+    last_modified: str | None
+    fetched_at: float
+    fresh_until: float
+
+
+_FRESHNESS_COLUMNS = len(Freshness.__struct_fields__)
+
+
+class KeptPage(Struct, frozen=True):
+    freshness: Freshness
+    found: FoundPassage
+
+
+@script
+def cached_page(url: str) -> Steps[KeptPage | None]:
+    rows = yield sql(
+        f"""
+        SELECT {PAGE_CACHE.select_list(Freshness)}, {FOUND}
+        FROM page_cache JOIN reading_with_text AS found
+        ON found.url = page_cache.snapshot_url AND found.snapshot_id = page_cache.snapshot_id
+        WHERE page_cache.url = ?
+        """,  # noqa: S608 - columns of the schema
+        url,
+    )
+    return (
+        KeptPage(Freshness(*rows[0][:_FRESHNESS_COLUMNS]), found_from_row(rows[0][_FRESHNESS_COLUMNS:]))
+        if rows
+        else None
+    )
+
+
+@script
+def cache_page(freshness: Freshness, entry: LibraryEntry, now: float, user_id: str | None) -> Steps[None]:
+    """Stores the page and its text."""
+    yield from store_page(entry, "web", now, user_id=user_id)
+    yield from cache_freshness(freshness, entry.reading.url, entry.reading.snapshot_id, now)
+
+
+@script
+def cache_freshness(freshness: Freshness, url: str, snapshot_id: str, now: float) -> Steps[bool]:
+    """For a stored reading; False: there is none. Also deletes pages that are stale for long."""
+    if not (yield sql_for_key_share("SELECT 1 FROM reading WHERE url = ? AND snapshot_id = ?", url, snapshot_id)):
+        return False
+    yield PAGE_CACHE.upsert(freshness, snapshot_url=url, snapshot_id=snapshot_id)
+    yield sql("DELETE FROM page_cache WHERE fresh_until < ?", now - PAGE_CACHE_DAYS * _DAY)
+    return True
+
+
+@script
+def cached_search(key: str, now: float) -> Steps[bytes | None]:
+    rows = yield sql("SELECT results FROM search_cache WHERE key = ? AND expires > ?", key, now)
+    return rows[0][0] if rows else None
+
+
+@script
+def cache_search(key: str, results: bytes, expires: float, now: float) -> Steps[None]:
+    """Stores one result, and deletes those that have expired."""
+    yield sql("DELETE FROM search_cache WHERE expires <= ?", now)
+    yield sql(
+        """
+        INSERT INTO search_cache (key, results, expires) VALUES (?, ?, ?)
+        ON CONFLICT (key) DO UPDATE SET results = excluded.results, expires = excluded.expires
+        """,
+        key,
+        results,
+        expires,
+    )

@@ -7,11 +7,13 @@ from msgspec import Struct
 
 from footnote.db.files import sync_files_to_branch
 from footnote.db.leases import register
+from footnote.db.schema import DIGEST, RUN
 from footnote.db.script import (
     Either,
     Row,
     Script,
     Steps,
+    in_batches,
     lock,
     script,
     sql,
@@ -22,7 +24,7 @@ from footnote.db.script import (
 from footnote.protocol.errors import FootnoteError, LimitReached, RunActive, Unknown
 
 STATUS_BATCH = 100
-"""Always as many: so there is one statement, and not one for each number of runs."""
+"""A fixed number of placeholders, so that the server prepares one statement instead of one per number of runs."""
 _RUN_STATUS = f"""
     SELECT id, ended_at IS NOT NULL,
         (SELECT last_id FROM run_events WHERE run_events.run = run.number ORDER BY first_id DESC LIMIT 1)
@@ -37,7 +39,7 @@ class RunStatus(Struct, frozen=True):
 
 @script
 def run_statuses(run_ids: Sequence[str]) -> Steps[dict[str, RunStatus]]:
-    """Of those that there are."""
+    """The status of each run that exists."""
     found: dict[str, RunStatus] = {}
     for start in range(0, len(run_ids), STATUS_BATCH):
         some = list(run_ids[start : start + STATUS_BATCH])
@@ -47,8 +49,7 @@ def run_statuses(run_ids: Sequence[str]) -> Steps[dict[str, RunStatus]]:
 
 
 class LeaseLost(FootnoteError):
-    """Another process has taken this run over, or its session was deleted: whatever this process still has to say
-    about it counts for nothing."""
+    """Another process has adopted this run, or its session was deleted: writes of this process are refused."""
 
     type = "lease_lost"
 
@@ -59,7 +60,7 @@ class LeaseLost(FootnoteError):
 class NewQuestion(Struct, frozen=True):
     """A question to be stored with its run. `body` and `attachments` are JSON.
 
-    It follows the run that is shown last; `branches`: it follows `after_run` instead, beside what already does.
+    It follows the head of the session; `is_branch`: it follows `after_run` instead, and begins a new branch.
     """
 
     id: str
@@ -71,7 +72,7 @@ class NewQuestion(Struct, frozen=True):
 
 
 class NewRun(Struct, frozen=True):
-    """A run to be stored, of a question that is there already or comes with it."""
+    """A run to be stored, for an existing question or a new one."""
 
     id: str
     session_id: str
@@ -82,9 +83,13 @@ class NewRun(Struct, frozen=True):
     owner: str
     lease_seconds: float
     now: float
+    client_id: str | None = None
+    """The id that the client gave its message; unique in the session."""
 
 
 class RunRow(Struct, frozen=True):
+    """A row of the table `run`, without what only its owner and `run_by_client_id` need."""
+
     id: str
     session_id: str
     user_id: str
@@ -95,14 +100,14 @@ class RunRow(Struct, frozen=True):
     ending: bytes | None
     fence: int
     attempts: int
-    pruned_to: int
     cancel_wanted: int
+    pruned_to: int
     created_at: float
     ended_at: float | None
 
 
 class EventRow(Struct, frozen=True):
-    """Some events of a run in a row, as they were sent."""
+    """Consecutive events of a run, encoded as server-sent events."""
 
     run_id: str
     first_id: int
@@ -111,7 +116,7 @@ class EventRow(Struct, frozen=True):
 
 
 class Lease(Struct, frozen=True):
-    """That this process owns a run."""
+    """The ownership of a run by this process; `fence` grows with every new owner."""
 
     run_id: str
     fence: int
@@ -123,21 +128,22 @@ class StoredMessage(Struct, frozen=True):
     body: bytes
 
 
+class SummaryRow(Struct, frozen=True):
+    """A row of the table `digest`: the summary that a run made of the first `messages` messages of its branch."""
+
+    run_id: str
+    messages: int
+    text: str
+
+
 class InterruptedRun(Struct, frozen=True):
-    """What is known of a run whose owner is gone. A call without a result was begun and not finished."""
+    """The stored state of a run whose owner is dead. A call whose result is None was started and not finished."""
 
     row: RunRow
     messages: tuple[StoredMessage, ...]
     calls: dict[str, bytes | None]
     last_id: int
     origin: str
-
-
-_RUN = """
-    SELECT id, session_id, user_id, question_id, message_id, state, asked, ending, fence, attempts, pruned_to,
-        cancel_wanted, created_at, ended_at
-    FROM run
-"""
 
 
 _APPEND = """
@@ -151,21 +157,20 @@ _APPEND = """
 
 
 @script
-def create_run(run: NewRun, question: NewQuestion | None, *, max_active: int) -> Steps[None]:
-    """Stores the run, with its question if that is new, as the end of the branch that is shown.
+def create_run(run: NewRun, question: NewQuestion | None, *, max_active: int) -> Steps[RunRow | None]:
+    """Stores the run, with its question if that is new, as the end of the branch that is shown. Where the session
+    already has a run with the same `client_id`, nothing is stored and that run is returned.
 
-    `RunActive`: the session has one already. `LimitReached`: the user has `max_active` of them. Checked in the same
-    transaction, so that of two requests at once one is refused.
+    `RunActive`: the session has an active run. `LimitReached`: the user has `max_active` of them. All of this is
+    checked in the same transaction, so that of two concurrent requests only one creates a run.
     """
     yield lock("user", run.user_id)
     owned = yield sql_for_key_share("SELECT 1 FROM session WHERE id = ? AND user_id = ?", run.session_id, run.user_id)
     if not owned:
-        raise Unknown("There is no such session.")
-    if (
-        yield sql(
-            "SELECT 1 FROM run WHERE session_id = ? AND state IN ('queued', 'running', 'waiting')", run.session_id
-        )
-    ):
+        raise Unknown("There is no such session.", code="session_not_found")
+    if (same := (yield from run_by_client_id(run.session_id, run.client_id))) is not None:
+        return same
+    if (yield from active_run(run.session_id)) is not None:
         raise RunActive("This session is being answered already. Wait for the end of it, or cancel that run.")
     ((active,),) = yield sql(
         "SELECT count(*) FROM run WHERE user_id = ? AND state IN ('queued', 'running', 'waiting')", run.user_id
@@ -175,6 +180,8 @@ def create_run(run: NewRun, question: NewQuestion | None, *, max_active: int) ->
             f"You have {active} questions being answered, which is as many as this server allows at once. Wait for one "
             "of them, or cancel it.",
             retry_after=5,
+            code="too_many_runs",
+            active=active,
         )
     if question is not None:
         yield sql(
@@ -192,8 +199,8 @@ def create_run(run: NewRun, question: NewQuestion | None, *, max_active: int) ->
         )
     yield sql(
         """
-        INSERT INTO run (id, session_id, user_id, question_id, message_id, state, asked, owner, created_at)
-        VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?)
+        INSERT INTO run (id, session_id, user_id, question_id, message_id, state, asked, owner, created_at, client_id)
+        VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)
         """,
         run.id,
         run.session_id,
@@ -203,16 +210,18 @@ def create_run(run: NewRun, question: NewQuestion | None, *, max_active: int) ->
         run.asked,
         run.owner,
         run.now,
+        run.client_id,
     )
     yield from register(run.owner, run.lease_seconds, run.now)
     yield sql("UPDATE session SET head = ?, changed_at = ? WHERE id = ?", run.id, run.now, run.session_id)
     if question is None or question.is_branch:
         yield from sync_files_to_branch(run.session_id)
+    return None
 
 
 @script
 def record_turn(run: NewRun, question: NewQuestion, messages: Sequence[bytes], ending: bytes) -> Steps[None]:
-    """A turn that was answered elsewhere, as if it had been answered here."""
+    """Stores a finished turn that another agent answered."""
     yield from create_run(run, question, max_active=1_000_000)
     for ordinal, body in enumerate(messages):
         yield sql(
@@ -232,18 +241,18 @@ def _check_lease(lease: Lease) -> Steps[None]:
 
 @script
 def append_events(events: Iterable[tuple[EventRow, int]]) -> Steps[None]:
-    """Events of any number of runs, each with the fence of its owner. What is there already stays as it is."""
-    # In the order of the runs: two who wait for each other's would wait for ever.
+    """Events of any number of runs, each with the fence of its owner. Existing events are left as they are."""
+    # Sorted by run, so that two transactions cannot deadlock.
     rows: list[Row] = sorted(
         ((row.first_id, row.last_id, row.frames, row.run_id, fence) for row, fence in events), key=itemgetter(3, 0)
     )
-    # In PostgreSQL it also holds the run: whoever takes that over waits until these are there, and finds them.
+    # On PostgreSQL it also locks the run, so that a process that adopts it waits for these events and sees them.
     yield Either(sql_many(_APPEND.format(hold=""), rows), sql_many(_APPEND.format(hold="FOR SHARE"), rows))
 
 
 @script
 def append_events_and(lease: Lease, events: Sequence[EventRow], then: Script[None] | None = None) -> Steps[None]:
-    """Events together with what they lead to: both are kept, or neither."""
+    """Events together with a script `then`, in one transaction."""
     yield from _check_lease(lease)
     yield from append_events((row, lease.fence) for row in events)
     if then is not None:
@@ -252,8 +261,8 @@ def append_events_and(lease: Lease, events: Sequence[EventRow], then: Script[Non
 
 @script
 def acquire_slot(lease: Lease, max_running: int) -> Steps[bool]:
-    """Whether the run may begin: of all replicas together `most` are carried on, and the oldest go first. One that was
-    begun before has its turn already."""
+    """Whether the run may start: all replicas together execute at most `max_running` runs, the oldest first. A run that
+    was started before keeps its slot."""
     yield lock("turns", "all")
     yield from _check_lease(lease)
     ((number, state),) = yield sql("SELECT number, state FROM run WHERE id = ?", lease.run_id)
@@ -275,8 +284,8 @@ def set_running(lease: Lease) -> Steps[None]:
 
 @script
 def count_adoption(lease: Lease) -> Steps[int]:
-    """How often the run was taken over since it last got on, this time included. Stored before anything else is done
-    with the run: whatever ends the process after that is counted."""
+    """The number of adoptions since the run last made progress, including this one. Stored before the run is executed,
+    so that a crash of the process is counted."""
     yield from _check_lease(lease)
     yield sql("UPDATE run SET attempts = attempts + 1 WHERE id = ?", lease.run_id)
     ((adoptions,),) = yield sql("SELECT attempts FROM run WHERE id = ?", lease.run_id)
@@ -314,15 +323,7 @@ def store_call_result(lease: Lease, call_id: str, result: bytes) -> Steps[None]:
 
 @script
 def store_summary(lease: Lease, messages: int, text: str) -> Steps[None]:
-    yield sql(
-        """
-        INSERT INTO digest (run_id, messages, text) VALUES (?, ?, ?)
-        ON CONFLICT (run_id) DO UPDATE SET messages = excluded.messages, text = excluded.text
-        """,
-        lease.run_id,
-        messages,
-        text,
-    )
+    yield DIGEST.upsert(SummaryRow(lease.run_id, messages, text))
 
 
 @script
@@ -345,7 +346,16 @@ def finish_run(lease: Lease, state: str, ending: bytes, now: float) -> Steps[Non
 
 @script
 def run(run_id: str) -> Steps[RunRow | None]:
-    rows = yield sql(f"{_RUN} WHERE id = ?", run_id)
+    rows = yield RUN.select(RunRow, "WHERE id = ?", run_id)
+    return RunRow(*rows[0]) if rows else None
+
+
+@script
+def run_by_client_id(session_id: str, client_id: str | None) -> Steps[RunRow | None]:
+    """The run of the message with this `client_id`; None without an id."""
+    if client_id is None:
+        return None
+    rows = yield RUN.select(RunRow, "WHERE session_id = ? AND client_id = ?", session_id, client_id)
     return RunRow(*rows[0]) if rows else None
 
 
@@ -390,7 +400,7 @@ def interrupted_run(run_id: str) -> Steps[InterruptedRun | None]:
 
 @script
 def event_rows(run_id: str, after: int, limit: int) -> Steps[list[EventRow]]:
-    """Rows with events after an id, `most` of them."""
+    """At most `limit` rows with events after an id."""
     rows = yield sql(
         """
         SELECT run.id, run_events.first_id, run_events.last_id, run_events.frames
@@ -406,11 +416,13 @@ def event_rows(run_id: str, after: int, limit: int) -> Steps[list[EventRow]]:
 
 @script
 def latest_summary(run_ids: Iterable[str]) -> Steps[tuple[int, str] | None]:
-    """The summary that was made in the last of these runs that made one."""
-    for run_id in run_ids:
-        rows = yield sql("SELECT messages, text FROM digest WHERE run_id = ?", run_id)
+    """The number of messages and the text of the first summary that these runs, the newest first, made."""
+    ids = list(run_ids)
+    for marks, some in in_batches(ids):
+        rows = yield sql(f"SELECT run_id, messages, text FROM digest WHERE run_id IN ({marks})", *some)  # noqa: S608 - marks
         if rows:
-            return rows[0]
+            _, messages, text = min(rows, key=lambda row: ids.index(row[0]))
+            return messages, text
     return None
 
 
@@ -419,7 +431,7 @@ def latest_summary(run_ids: Iterable[str]) -> Steps[tuple[int, str] | None]:
 
 @script
 def prune_events(ended_before: float) -> Steps[int]:
-    """Of runs that ended long ago, only their last events are kept: the messages are stored by themselves."""
+    """Deletes all but the last events of runs that ended long ago: their messages are stored separately."""
     rows = yield sql(
         """
         SELECT number, (SELECT max(last_id) FROM run_events
@@ -432,3 +444,53 @@ def prune_events(ended_before: float) -> Steps[int]:
         yield sql("DELETE FROM run_events WHERE run = ? AND last_id <= ?", number, last_id or 0)
         yield sql("UPDATE run SET pruned_to = ? WHERE number = ?", last_id or -1, number)
     return len(rows)
+
+
+# The turns of a session ----------------------------------------------------------------------------------
+
+
+class TurnRow(Struct, frozen=True):
+    """One run and its question. `question`, `attachments`, `asked` and `ending` are JSON. `asked_at` is when the
+    question was asked; `began_at` and `ended_at` are those of the run, in seconds since 1970."""
+
+    run_id: str
+    question_id: str
+    message_id: str
+    after_run: str | None
+    state: str
+    asked: bytes
+    ending: bytes | None
+    question: bytes
+    attachments: bytes
+    asked_at: str
+    began_at: float
+    ended_at: float | None
+
+
+@script
+def turns(session_id: str) -> Steps[list[TurnRow]]:
+    """The turns of all branches, the oldest first."""
+    rows = yield sql(
+        """
+        SELECT run.id, question.id, run.message_id, question.after_run, run.state, run.asked, run.ending,
+            question.body, question.attachments, question.created_at, run.created_at, run.ended_at
+        FROM run JOIN question ON question.id = run.question_id
+        WHERE run.session_id = ? ORDER BY run.id
+        """,
+        session_id,
+    )
+    return [TurnRow(*row) for row in rows]
+
+
+@script
+def messages_by_run(run_ids: Iterable[str]) -> Steps[dict[str, list[bytes]]]:
+    """The messages of each of these runs, in order, as JSON."""
+    messages: dict[str, list[bytes]] = {run_id: [] for run_id in run_ids}
+    for marks, some in in_batches(list(messages)):
+        rows = yield sql(
+            f"SELECT run_id, body FROM run_message WHERE run_id IN ({marks}) ORDER BY run_id, ordinal",  # noqa: S608 - marks
+            *some,
+        )
+        for run_id, body in rows:
+            messages[run_id].append(body)
+    return messages

@@ -1,12 +1,12 @@
-"""A transaction as a generator of statements: it yields one, is sent its rows, and returns what it came to.
+"""A transaction as a generator of statements: it yields a statement, is sent its rows, and returns a result.
 
     @script
     def title_of(url: str) -> Steps[str | None]:
         rows = yield sql("SELECT title FROM reading WHERE url = ?", url)
         return rows[0][0] if rows else None
 
-It does no I/O of its own, so that one text serves a driver that blocks in a thread as well as one that awaits; and it
-can be begun again, so that a driver whose connection broke, or that met another one in a deadlock, does just that.
+It does no I/O of its own, so that a blocking driver and an async driver run the same script. A driver can restart it
+after a lost connection or a deadlock.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -20,9 +20,12 @@ P = ParamSpec("P")
 Row: TypeAlias = tuple[Any, ...]
 Rows: TypeAlias = list[Row]
 
+MAX_VALUES = 10_000
+"""Both engines limit the number of parameters of a statement to about 32,000."""
+
 
 class Statement(Struct, frozen=True):
-    """`many`: the same statement once for each of these rows of values; it gives none back."""
+    """`many`: runs the statement once for each of these rows of values, and returns no rows."""
 
     text: str
     values: Row = ()
@@ -30,7 +33,7 @@ class Statement(Struct, frozen=True):
 
 
 class Either(Struct, frozen=True):
-    """What the engines say in different words. None: there is nothing to be said, and no rows come back."""
+    """A statement for each engine. None: that engine runs none, and gets no rows."""
 
     sqlite: Statement | None
     postgresql: Statement | None
@@ -40,13 +43,13 @@ Steps: TypeAlias = Generator[Statement | Either, Rows, T]
 
 
 class Script(Generic[T]):
-    """A transaction that has not begun. To iterate over it is to begin it, as often as that is needed."""
+    """A transaction that has not started. Each iteration over it starts it from its beginning."""
 
     __slots__ = ("_start", "function")
 
     def __init__(self, kind: Callable[..., Any], begin: Callable[[], Steps[T]]) -> None:
         self.function = kind
-        """The function that it is a call of."""
+        """The decorated function, which identifies the kind of transaction."""
         self._start = begin
 
     def __iter__(self) -> Steps[T]:
@@ -62,7 +65,7 @@ def script(function: Callable[P, Steps[T]]) -> Callable[P, Script[T]]:
 
 
 def _materialise(argument: Any) -> Any:
-    """An iterator would have nothing left for a second beginning."""
+    """An iterator would be exhausted when the script is restarted."""
     return tuple(cast("Iterator[Any]", argument)) if isinstance(argument, Iterator) else argument
 
 
@@ -75,21 +78,28 @@ def sql_many(text: str, rows: Sequence[Row]) -> Statement:
     return Statement(text, many=rows)
 
 
-# SQLite has one writer at a time, so that whoever has read something knows that it still holds. PostgreSQL has many:
-# there, what a decision depends on is held until the transaction ends.
+def in_batches(values: Sequence[T]) -> Iterator[tuple[str, Sequence[T]]]:
+    """The values in batches that fit into one statement, each with its marks: `?, ?, ?`, for `IN (…)`."""
+    for at in range(0, len(values), MAX_VALUES):
+        batch = values[at : at + MAX_VALUES]
+        yield ", ".join("?" for _ in batch), batch
+
+
+# SQLite has one writer at a time, so that what a transaction has read cannot change before it commits. PostgreSQL has
+# many: there, a transaction locks the rows on which its decisions depend.
 
 
 def lock(subject: str, key: str) -> Either:
-    """From here to its end, no other transaction that names the same subject and key runs."""
+    """Waits for an exclusive lock on this subject and key, and holds it until the transaction ends."""
     name = f"footnote {subject} {key}"
     return Either(None, sql("SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ?, 0))", name))
 
 
 def sql_for_update(text: str, *values: Any) -> Either:
-    """A SELECT whose rows stay as they are, and stay, until the transaction ends."""
+    """A SELECT whose rows no other transaction can change or delete until this one ends."""
     return Either(sql(text, *values), sql(f"{text} FOR NO KEY UPDATE", *values))
 
 
 def sql_for_key_share(text: str, *values: Any) -> Either:
-    """A SELECT whose rows stay there until the transaction ends; others may need them too, and may change them."""
+    """A SELECT whose rows no other transaction can delete until this one ends; it can change them."""
     return Either(sql(text, *values), sql(f"{text} FOR KEY SHARE", *values))

@@ -1,6 +1,5 @@
-"""The transactions of sessions: make, list, find by what was said, rename, delete.
-
-Every script that is asked for by a user names that user, and finds nothing of anybody else.
+"""The transactions of sessions: create, list, search, rename, delete. Scripts that take a user find nothing in the
+sessions of other users.
 """
 
 import hashlib
@@ -11,22 +10,23 @@ from msgspec import Struct
 
 from footnote.db.files import sync_files_to_branch
 from footnote.db.fulltext import LONG_TEXT_LEXEME, MAX_QUERY_LEXEMES, lexeme, rebuild_if_deep
+from footnote.db.schema import SESSION
 from footnote.db.script import Either, Row, Statement, Steps, script, sql, sql_for_update
 
 
 class Phrase(Struct, frozen=True):
-    """Terms that follow each other. `open`: the last one may be the beginning of a longer one."""
+    """Consecutive terms. `is_prefix`: the last one may be the beginning of a longer term."""
 
     terms: tuple[str, ...]
     is_prefix: bool
 
 
 MAX_PROBED = 50
-"""Entries of a session that are looked at one by one, here and in the statements below."""
+"""Entries of a session that are scanned, here and in the statements below."""
 COMMON_PHRASE_ENTRIES = 3_000
-"""From so many entries on it is quicker to look through the newest sessions than to collect all that the index has."""
+"""For a phrase with more entries, scanning the newest sessions is faster than collecting all hits of the index."""
 Wording: TypeAlias = Callable[[str, Sequence[Any]], Statement]
-"""A statement with a condition in it, and what the `?` of that stand for."""
+"""Makes a statement from a condition and the values of its `?`."""
 
 _FTS5_CONDITION = "session_terms MATCH ?"
 _LEXEME_CONDITION = (
@@ -76,7 +76,7 @@ _PROBE = """
 
 
 def with_phrases(user_id: str, phrases: Sequence[Phrase], wording: Wording) -> Either:
-    """Over the sessions of a user in which each of the phrases stands somewhere."""
+    """Selects the sessions of a user that contain each of the phrases."""
     held = [_lexeme_values(user_id, phrase) for phrase in phrases]
     return Either(
         wording(
@@ -87,14 +87,15 @@ def with_phrases(user_id: str, phrases: Sequence[Phrase], wording: Wording) -> E
 
 
 def count_phrase(user_id: str, phrase: Phrase) -> Either:
-    """In how many entries of a user a phrase stands, up to `COMMON`. PostgreSQL would collect all of them for that."""
+    """The number of entries of a user with a phrase, up to `COMMON_PHRASE_ENTRIES`. Left out on PostgreSQL, where it
+    would take as long as the search itself."""
     return Either(sql(_COUNT_PHRASE, _fts5_query(user_id, [phrase]), COMMON_PHRASE_ENTRIES), None)
 
 
 def probe_sessions(user_id: str, phrases: Sequence[Phrase], sessions: str, values: Sequence[Any]) -> Either:
-    """Of each of the sessions that the statement `sessions` selects, beside its columns: how many entries it has, up to
-    one more than are looked at; the first of those in which one of the phrases stands; and for each phrase whether it
-    stands in one of them."""
+    """For each session that the statement `sessions` selects, after its columns: the number of entries, up to one more
+    than are scanned; the first scanned entry that contains a phrase; and for each phrase whether an entry contains
+    it."""
     texts = [_lexeme_values(user_id, phrase)[1] for phrase in phrases]
 
     def statement(strpos: str) -> Statement:
@@ -113,8 +114,7 @@ def probe_sessions(user_id: str, phrases: Sequence[Phrase], sessions: str, value
 
 
 def first_parts(user_id: str, phrases: Sequence[Phrase], session_ids: Sequence[str]) -> Either:
-    """Of each of these sessions the first part in which one of the phrases stands: messages before files, and the title
-    after both."""
+    """The first part of each session that contains one of the phrases: messages before files, and the title last."""
     if not session_ids:
         return Either(None, None)
     marks = ", ".join("?" * len(session_ids))
@@ -127,19 +127,19 @@ def first_parts(user_id: str, phrases: Sequence[Phrase], session_ids: Sequence[s
 
 
 def owner_term(user_id: str) -> str:
-    """A term that all entries of a user have, and no text: without it, what others said would be gone through too."""
+    """A term that all entries of a user have and no text has, so that a query does not scan the entries of others."""
     return "§" + hashlib.sha256(user_id.encode()).hexdigest()[:16]
 
 
 def _fts5_query(user_id: str, phrases: Sequence[Phrase]) -> str:
-    """Any of the phrases, for FTS5. Every one is a quoted string, so that nothing in it is read as an operator or as a
-    name of a column."""
+    """An FTS5 query for any of the phrases. Each is a quoted string, so that nothing in it is an operator or the name
+    of a column."""
     wanted = " OR ".join(f'"{" ".join(phrase.terms)}"{" *" if phrase.is_prefix else ""}' for phrase in phrases)
     return f'"{owner_term(user_id)}" AND ({wanted})'
 
 
 def _lexeme_values(user_id: str, phrase: Phrase) -> tuple[str, str]:
-    """What an entry with the phrase has in its set, and in its text."""
+    """The lexemes and the text that an entry with the phrase contains."""
     *whole, last = phrase.terms
     owner = lexeme(owner_term(user_id))
     needed = [lexeme(last, is_prefix=phrase.is_prefix), *map(lexeme, whole[:MAX_QUERY_LEXEMES])]
@@ -157,26 +157,35 @@ _FILE_PREFIX = "path:"
 
 
 class SessionRow(Struct, frozen=True):
-    """`changed_at` is in seconds since 1970, `active_run` the run that is not over yet."""
+    """A row of the table `session`. `titled`: 1 if a user chose the title. `head`: the last run of the active branch.
+    `changed_at` is in seconds since 1970."""
 
     id: str
-    title: str
+    user_id: str
     agent_id: str
+    title: str
+    titled: int
+    origin: str
+    head: str | None
     created_at: str
     changed_at: float
-    head: str | None
+
+
+class ListedSession(SessionRow, frozen=True):
+    """`active_run`: the run that has not ended yet."""
+
     active_run: str | None
 
 
 class Position(Struct, frozen=True):
-    """A place in the list: behind this session."""
+    """A cursor of the list: after this session."""
 
     changed_at: float
     session_id: str
 
 
 class FoundPart(Struct, frozen=True):
-    """A part of a session in which something was found, with what it holds: the title, or messages as JSON."""
+    """A part of a session with a hit. `bodies`: the messages of the part as JSON; empty for a title or a file."""
 
     session_id: str
     part: str
@@ -184,7 +193,7 @@ class FoundPart(Struct, frozen=True):
 
     @property
     def file_key(self) -> str | None:
-        """The file that it is; None: it is none."""
+        """The key of the file, if the part is a file."""
         return self.part.removeprefix(_FILE_PREFIX) if self.part.startswith(_FILE_PREFIX) else None
 
 
@@ -192,55 +201,40 @@ def file_part(key: str) -> str:
     return f"{_FILE_PREFIX}{key}"
 
 
-_SESSION = """
-    SELECT session.id, session.title, session.agent_id, session.created_at, session.changed_at, session.head,
+_SESSION = f"""
+    SELECT {SESSION.select_list(SessionRow)},
         (
             SELECT run.id FROM run WHERE run.session_id = session.id AND run.state IN ('queued', 'running', 'waiting')
-        ) AS active
+        ) AS active_run
     FROM session WHERE session.user_id = ?
-"""
-_COLUMN_COUNT = len(SessionRow.__struct_fields__)
+"""  # noqa: S608 - columns of the schema
+_COLUMN_COUNT = len(ListedSession.__struct_fields__)
 _EXTRA_SCANNED = 20
-"""Sessions that are looked through beside as many as are wanted."""
+"""Sessions that are scanned beyond the number that is wanted."""
 _AFTER_CURSOR = "AND (session.changed_at, session.id) < (?, ?)"
 _HAS_CONTENT = "AND (session.title <> '' OR EXISTS (SELECT 1 FROM question WHERE question.session_id = session.id))"
-"""Something was asked in it, or somebody has given it a title."""
+"""The session has a question or a title."""
 _NEWEST_FIRST = "ORDER BY session.changed_at DESC, session.id DESC LIMIT ?"
 
 
 @script
-def create(
-    *, session_id: str, user_id: str, agent_id: str, title: str, titled: bool, origin: str, created_at: str, now: float
-) -> Steps[None]:
-    yield sql(
-        """
-        INSERT INTO session (id, user_id, agent_id, title, titled, origin, created_at, changed_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-        """,
-        session_id,
-        user_id,
-        agent_id,
-        title,
-        titled,
-        origin,
-        created_at,
-        now,
-    )
+def create(row: SessionRow) -> Steps[None]:
+    yield SESSION.insert(row)
 
 
 @script
-def session(user_id: str, session_id: str) -> Steps[SessionRow | None]:
+def session(user_id: str, session_id: str) -> Steps[ListedSession | None]:
     rows = yield sql(_SESSION + "AND session.id = ?", user_id, session_id)
-    return SessionRow(*rows[0]) if rows else None
+    return ListedSession(*rows[0]) if rows else None
 
 
 @script
 def list_sessions(
     user_id: str, phrases: Sequence[Phrase], after: Position | None, count: int, *, origin: str = "page"
-) -> Steps[tuple[list[SessionRow], list[FoundPart]]]:
-    """Sessions in which each of the phrases stands somewhere, the last changed first, and of each the first part in
-    which one of them does. The sessions of compatible doors are listed by themselves. One that was only made, for a
-    file to be attached to the first question, is not listed before that is asked."""
+) -> Steps[tuple[list[ListedSession], list[FoundPart]]]:
+    """The sessions that contain each of the phrases, the last changed first, and the first part of each that contains
+    one. Sessions of the compatible APIs have another `origin`, and are listed separately. A session without a question,
+    created for an upload, is not listed."""
     place = () if after is None else (after.changed_at, after.session_id)
     behind = _AFTER_CURSOR if place else ""
 
@@ -258,7 +252,7 @@ def list_sessions(
         if among is not None:
             return among
     rows = yield with_phrases(user_id, phrases, wording)
-    found = [SessionRow(*row) for row in rows]
+    found = [ListedSession(*row) for row in rows]
     parts = (yield from _matching_parts(user_id, phrases, found)) if phrases else []
     return found, parts
 
@@ -266,19 +260,19 @@ def list_sessions(
 @script
 def _search_newest(
     user_id: str, phrases: Sequence[Phrase], newest: Statement, count: int
-) -> Steps[tuple[list[SessionRow], list[FoundPart]] | None]:
-    """Words that are everywhere are in the newest sessions too, and those are quickly looked through. None: they do not
-    tell, since a phrase is rare, or since there may be more in a session than was looked at."""
+) -> Steps[tuple[list[ListedSession], list[FoundPart]] | None]:
+    """Searches common phrases by scanning the newest sessions. None: the scan cannot tell, because a phrase is rare or
+    a session has more entries than were scanned."""
     for phrase in phrases:
         number = yield count_phrase(user_id, phrase)
         if number and number[0][0] < COMMON_PHRASE_ENTRIES:
             return None
     looked_at = count + _EXTRA_SCANNED
     rows = yield probe_sessions(user_id, phrases, newest.text, [*newest.values, looked_at])
-    found: list[SessionRow] = []
+    found: list[ListedSession] = []
     firsts: list[tuple[str, str]] = []
     for row in rows:
-        session, (entries, first, *stands) = SessionRow(*row[:_COLUMN_COUNT]), row[_COLUMN_COUNT:]
+        session, (entries, first, *stands) = ListedSession(*row[:_COLUMN_COUNT]), row[_COLUMN_COUNT:]
         if all(stands):
             found.append(session)
             firsts.append((session.id, first))
@@ -293,14 +287,14 @@ def _search_newest(
 
 @script
 def rename(session_id: str, title: str, terms: str) -> Steps[None]:
-    """A person's choice. A session that is only renamed keeps its place in the list."""
+    """Stores the title that a user chose. The session keeps its place in the list."""
     yield sql("UPDATE session SET title = ?, titled = 1 WHERE id = ?", title, session_id)
     yield from index_part(session_id, TITLE, terms)
 
 
 @script
 def set_title(session_id: str, title: str, terms: str) -> Steps[None]:
-    """The title that the first question gives a session, unless it has one."""
+    """Stores the title that is derived from the first question, unless the session has one."""
     named = yield sql(
         "UPDATE session SET title = ? WHERE id = ? AND title = '' AND titled = 0 RETURNING id", title, session_id
     )
@@ -310,14 +304,15 @@ def set_title(session_id: str, title: str, terms: str) -> Steps[None]:
 
 @script
 def set_head(session_id: str, head: str) -> Steps[None]:
-    """The branch that ends with this run is shown from now on, with its files."""
+    """Makes the branch that ends with this run the active one, with its files."""
     yield sql("UPDATE session SET head = ? WHERE id = ?", head, session_id)
     yield from sync_files_to_branch(session_id)
 
 
 @script
 def delete_session(user_id: str, session_id: str) -> Steps[bool]:
-    """With all that was said and all files; False: there is none. To be written with `erase`, and purged after."""
+    """Deletes a session with its turns and files; False: there is none. To be written with `erase`, and followed by a
+    purge."""
     gone = yield sql("DELETE FROM session WHERE user_id = ? AND id = ? RETURNING id", user_id, session_id)
     if gone:
         yield sql("DELETE FROM search_cache")  # it holds what was searched for
@@ -347,16 +342,10 @@ def abandoned_sessions(before: float, written_before: str, count: int) -> Steps[
 
 
 @script
-def purge_terms() -> Steps[None]:
-    """Of an entry that is gone, the index only notes that: its words go when the index is written anew."""
-    if not (yield from rebuild_if_deep("session_terms")):
-        yield Either(sql("INSERT INTO session_terms (session_terms) VALUES ('optimize')"), None)
-
-
-@script
 def purge_terms_step(pages: int) -> Steps[bool]:
-    """The same some pages at a time, for others to write in between; the first time with a negative number. False:
-    there are no more."""
+    """Removes the terms of deleted entries, which FTS5 only marks as deleted until their pages are merged. One step
+    merges some pages, so that other scripts can write in between; `pages` is negative for the first step. False: the
+    purge is complete."""
     if pages < 0 and (yield from rebuild_if_deep("session_terms")):
         return False
     before = yield Either(sql("SELECT total_changes()"), None)
@@ -367,7 +356,7 @@ def purge_terms_step(pages: int) -> Steps[bool]:
 
 @script
 def index_part(session_id: str, part: str, terms: str) -> Steps[None]:
-    """What a part of a session is found by: `title`, the id of a message, or a file. Terms of earlier are replaced."""
+    """Replaces the search terms of a part of a session: `title`, the id of a message, or a file."""
     owners = yield sql_for_update("SELECT user_id FROM session WHERE id = ?", session_id)
     if not owners:
         return
@@ -378,13 +367,13 @@ def index_part(session_id: str, part: str, terms: str) -> Steps[None]:
 
 @script
 def unindex_part(session_id: str, part: str) -> Steps[None]:
-    """The part is gone, or says nothing any more."""
+    """Removes a part of a session from the index."""
     yield sql("DELETE FROM session_entry WHERE session_id = ? AND part = ?", session_id, part)
 
 
 @script
 def _matching_parts(user_id: str, phrases: Sequence[Phrase], found: Sequence[SessionRow]) -> Steps[list[FoundPart]]:
-    """What was said comes before the title, which is seen anyway."""
+    """The title comes last, because the list shows it anyway."""
     rows = yield first_parts(user_id, phrases, [row.id for row in found])
     return (yield from _load_parts((session_id, part) for session_id, part in rows))
 

@@ -1,8 +1,7 @@
-"""Documents of all kinds: what they say, and markdown as PDF and DOCX.
+"""Documents: their text, and the conversion of markdown to PDF and DOCX.
 
-- `extract`     the text of pages of the web
-- `inspection`  what an uploaded file really is, before any of it is kept
-- `reading`     the text of an uploaded file
-- `markdown`    reports as a document tree (`tree`), which `pdf` and `docx` write
+- `extract`     the text of web pages and of uploaded files
+- `inspection`  what an uploaded file really is, before any of it is stored
+- `markdown`    markdown parsed into a document tree (`tree`), which `out/pdf` and `out/docx` write
 - `worker`      what a sandboxed process does for each kind of job
 """

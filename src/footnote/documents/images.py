@@ -1,10 +1,13 @@
-"""What a picture is, by its first bytes: its kind and its size, and whether it may be shown at all.
+"""The type and the size of an image by its header, and whether it may be shown.
 
-A name says nothing here. Only headers are read, so that a small file that claims to be a huge picture costs nothing.
+The file name is ignored. Only headers are read, so that a small file that claims to be a huge image costs nothing.
 """
 
+import posixpath
 import re
+import unicodedata
 from typing import Literal, TypeAlias
+from urllib.parse import unquote
 
 from msgspec import Struct
 
@@ -16,12 +19,12 @@ MAX_BYTES = 20_000_000
 MAX_PIXELS = 40_000_000
 MAX_SVG_BYTES = 2_000_000
 MAX_SVG_USES = 200
-"""Each `use` may draw what again uses something: a few lines of them are billions of shapes."""
+"""`use` elements may be nested: a few lines of them expand to billions of shapes."""
 
 _START_OF_FRAME = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _ALONE = frozenset((0x01, *range(0xD0, 0xD9)))
 _MAX_MARKERS = 10_000
-"""Before the size of a JPEG: a file of nothing but markers is no image, and is not read to its end."""
+"""Limit for the markers before the size of a JPEG, so that a file of nothing but markers is not read to its end."""
 _MEDIA_TYPES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
 _ICON_HEADER = b"\0\0\1\0"
 _SVG_ROOT = re.compile(r"<(?:\w+:)?svg\b[^>]*>", re.IGNORECASE)
@@ -33,11 +36,11 @@ _USE = re.compile(r"<(?:\w+:)?use\b", re.IGNORECASE)
 _LENGTH = re.compile(r"\s*+(\d++(?:\.\d*+)?|\.\d++)\s*+(?:(px|pt|pc|mm|cm|in|em|ex)\s*+)?$")
 _PIXELS = {"px": 1, "pt": 96 / 72, "pc": 16, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96, "em": 16, "ex": 8}
 _SVG_SIZE = 300.0, 150.0
-"""Of an SVG that does not say how large it is, as in a browser."""
+"""The size of an SVG that declares none, as in browsers."""
 
 
 class ImageInfo(Struct, frozen=True):
-    """Pixels; those of an SVG are at 96 to the inch."""
+    """In pixels; those of an SVG are at 96 to the inch."""
 
     kind: Kind
     width: int
@@ -45,23 +48,23 @@ class ImageInfo(Struct, frozen=True):
 
 
 def inspect_image(content: bytes) -> ImageInfo | JobRefused:
-    """What a picture is, or why it is not shown: half a sentence that goes on from `The picture NAME`."""
-    seen = raster_info(content) or (_svg(content) if b"<" in content[:4] else None)
-    if seen is None:
+    """The type and size of an image, or why it is not shown: half a sentence that goes on from `The picture NAME`."""
+    info = raster_info(content) or (_svg(content) if b"<" in content[:4] else None)
+    if info is None:
         return JobRefused("is neither PNG, JPEG, GIF, WebP nor SVG, or it is damaged")
-    if isinstance(seen, JobRefused):
-        return seen
+    if isinstance(info, JobRefused):
+        return info
     if len(content) > MAX_BYTES:
         return JobRefused(f"is larger than {MAX_BYTES // 1_000_000} MB")
-    if seen.width < 1 or seen.height < 1:
+    if info.width < 1 or info.height < 1:
         return JobRefused("is damaged: it has no size")
-    if seen.width * seen.height > MAX_PIXELS:
-        return JobRefused(f"has {seen.width} by {seen.height} pixels, more than can be shown")
-    return seen
+    if info.width * info.height > MAX_PIXELS:
+        return JobRefused(f"has {info.width} by {info.height} pixels, more than can be shown")
+    return info
 
 
 def raster_info(content: bytes) -> ImageInfo | None:
-    """None also if so much is missing that it has no size."""
+    """None: it is not a raster image, or truncated before its size."""
     if content[:8] == b"\x89PNG\r\n\x1a\n" and content[12:16] == b"IHDR" and len(content) >= 24:
         return ImageInfo("png", int.from_bytes(content[16:20]), int.from_bytes(content[20:24]))
     if content[:6] in (b"GIF87a", b"GIF89a") and len(content) >= 10:
@@ -74,27 +77,27 @@ def raster_info(content: bytes) -> ImageInfo | None:
 
 
 def image_facts(content: bytes) -> ImageFacts:
-    """What the header of a raster image or icon says."""
+    """The header of a raster image or icon."""
     if content.startswith(_ICON_HEADER) and len(content) >= 8:
-        # In an icon, 0 stands for 256.
+        # In an icon, 0 means 256.
         return ImageFacts(media_type="image/x-icon", width=content[6] or 256, height=content[7] or 256, is_whole=True)
-    seen = raster_info(content)
-    if seen is None:
+    info = raster_info(content)
+    if info is None:
         return ImageFacts(media_type=image_media_type(content))
     return ImageFacts(
-        media_type=f"image/{seen.kind}", width=seen.width, height=seen.height, is_whole=_is_whole(content)
+        media_type=f"image/{info.kind}", width=info.width, height=info.height, is_whole=_is_whole(content)
     )
 
 
 def image_media_type(content: bytes) -> str | None:
-    """Of an image that models and browsers can show, by its first bytes."""
+    """The media type, if models and browsers can show it, by the first bytes."""
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for start, kind in _MEDIA_TYPES if content.startswith(start)), None)
 
 
 def _is_whole(content: bytes) -> bool:
-    """Whether the end is there, as far as the format tells without decoding it; a GIF does not tell."""
+    """Whether the file is not truncated, as far as the format shows it without decoding; GIF does not."""
     if content.startswith(b"\x89PNG"):
         return b"IEND" in content
     if content.startswith(b"\xff\xd8"):
@@ -134,22 +137,22 @@ def _svg(content: bytes) -> ImageInfo | JobRefused | None:
     if len(content) > MAX_SVG_BYTES:
         return JobRefused(f"is an SVG of more than {MAX_SVG_BYTES // 1_000_000} MB")
     try:
-        # Other encodings would hide from these checks what a parser then sees.
+        # In another encoding, the checks below would miss what an XML parser sees.
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return None
     root = _SVG_ROOT.search(text)
     if root is None:
         return None
-    objection = _svg_refusal(text)
-    if objection:
-        return JobRefused(objection)
+    refusal = _svg_refusal(text)
+    if refusal:
+        return JobRefused(refusal)
     width, height = _svg_size(root[0])
     return ImageInfo("svg", round(max(width, 1)), round(max(height, 1)))
 
 
 def _svg_refusal(text: str) -> str | None:
-    # Most drawing programs write a document type that defines nothing.
+    # Most drawing programs write a document type without definitions.
     rest = _PLAIN_DOCTYPE.sub("", text, count=1).lower()
     if "<!doctype" in rest or "<!entity" in rest:
         return "is an SVG that defines entities"
@@ -187,3 +190,44 @@ def _parse_float(digits: str) -> float | None:
         return float(digits)
     except ValueError:
         return None
+
+
+MAX_IMAGES = 200
+"""Limit for one document."""
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|\\\\")
+_ADDRESS = re.compile(
+    r"\]\(\s{0,5}(?:<([^<>\n]{1,1000})>|([^\s()<>]{1,1000}(?:\([^\s()<>]{0,200}\)[^\s()<>]{0,200})?))"
+    r"|^[ ]{0,3}\[[^\]\n]{1,200}\]:[ \t]*<?([^\s<>]{1,1000})",
+    re.MULTILINE,
+)
+_IMAGE_SUFFIX = re.compile(r"\.(?:png|jpe?g|gif|webp|svg)$", re.IGNORECASE)
+
+
+def image_paths(markdown: str) -> tuple[str, ...]:
+    """The workspace paths of the pictures that a text shows, such as `/charts/one.png`: the keys for
+    `ConvertDocument.images`."""
+    names: dict[str, None] = {}
+    for found in _ADDRESS.finditer(markdown):
+        name = image_path(found[1] or found[2] or found[3])
+        if name is not None and _IMAGE_SUFFIX.search(name):
+            names[name] = None
+            if len(names) == MAX_IMAGES:
+                break
+    return tuple(names)
+
+
+def image_path(address: str) -> str | None:
+    """The workspace path for the address of a picture, such as `/charts/one.png`; None: it is not in the workspace."""
+    name = unicodedata.normalize("NFC", unquote(address.strip()))
+    if not name or _SCHEME.match(name) or "\0" in name or name.startswith("#"):
+        return None
+    parts: list[str] = []
+    for part in name.split("/"):
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return posixpath.join("/", *parts) if parts else None

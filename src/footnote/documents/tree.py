@@ -1,9 +1,9 @@
-"""A document as a tree: what markdown says, without how it was written. Both writers read this and nothing else.
+"""A document as a tree: the content of markdown without its notation. Both writers read this and nothing else.
 
 Everything in it is text of a user or a model. A writer escapes all of it; there is no node for markup of any output.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
@@ -34,14 +34,14 @@ class Code(Struct, frozen=True):
 
 
 class Hyperlink(Struct, frozen=True):
-    """`url` is http, https or mailto, or `#anchor` of a heading of the same document; other links are their words."""
+    """`url` is http, https or mailto, or the `#anchor` of a heading of the same document; other links become text."""
 
     url: str
     content: "tuple[Inline, ...]"
 
 
 class TreeImage(Struct, frozen=True):
-    """`name` is a key of the images that come with the document. One that is not there is shown as its `alt`."""
+    """`name` is a key of the images that come with the document. An image that is missing is shown as its `alt`."""
 
     name: str
     alt: str
@@ -54,11 +54,11 @@ class Maths(Struct, frozen=True):
 
 
 class Break(Struct, frozen=True):
-    """The line ends here."""
+    """A line break."""
 
 
 class NoteMark(Struct, frozen=True):
-    """Where a footnote is referred to: a key of `Document.notes`. The same note may be referred to more than once."""
+    """A reference to a footnote: a key of `Document.notes`. The same note may be referred to more than once."""
 
     key: str
 
@@ -130,9 +130,9 @@ Block: TypeAlias = Heading | Paragraph | Bullets | Numbers | Quotation | CodeBlo
 
 
 class Document(Struct, frozen=True, kw_only=True):
-    """`title` is that of the metadata: the first heading's words, or the name of the file. `language` is a BCP 47 tag
-    (`en`, `vi`, `zh-Hans`, `ja`, `ko`, `ar`, …) of most of the text. `notes` stand in the order of their first mark.
-    `remarks`: what is not shown as it was written, a sentence each."""
+    """`title` is that of the metadata, or the first heading, or the name of the file. `language` is a BCP 47 tag
+    (`en`, `vi`, `zh-Hans`, `ja`, `ko`, `ar`, …) of most of the text. `notes` are in the order of their first mark.
+    `warnings`: a sentence for each part that is not shown as it was written."""
 
     title: str
     language: str
@@ -141,3 +141,36 @@ class Document(Struct, frozen=True, kw_only=True):
     author: str | None = None
     date: str | None = None
     warnings: tuple[str, ...] = ()
+
+
+def walk_document(document: Document) -> Iterator[Block | Inline]:
+    """All parts of a document, its notes last."""
+    for blocks in (document.blocks, *document.notes.values()):
+        yield from walk(blocks)
+
+
+def walk(parts: Sequence[Block | Inline]) -> Iterator[Block | Inline]:
+    """The parts, each before the parts in it."""
+    for part in parts:
+        yield part
+        match part:
+            case (
+                Paragraph(content)
+                | Heading(content=content)
+                | Emphasis(content)
+                | Strong(content)
+                | Strike(content)
+                | Hyperlink(content=content)
+            ):
+                yield from walk(content)
+            case Quotation(content):
+                yield from walk(content)
+            case Bullets(items=items) | Numbers(items=items):
+                for item in items:
+                    yield from walk(item.content)
+            case Table(head=head, rows=rows):
+                for row in (head, *rows):
+                    for cell in row:
+                        yield from walk(cell)
+            case _:
+                pass

@@ -22,17 +22,17 @@ from footnote.sandbox.jobs import (
     UnpackArchive,
 )
 
-# A confined process may read the folders of packages that were loaded before; the fonts lie in one of them.
+# A confined process may read the folders of packages that are already imported; the fonts are in this one.
 with contextlib.suppress(ImportError):
     importlib.import_module("footnote_fonts")
 
 _PAGE_READERS = ("extract.html", "extract.feeds", "extract.plain", "extract.pdf")
-_OFFICE_READERS = ("office.word", "office.slides", "office.sheets", "office.opendocument")
-_INSPECTION = ("inspection.inspection", "images")
+_OFFICE_READERS = tuple(f"extract.office.{name}" for name in ("word", "slides", "sheets", "opendocument"))
+_INSPECTION = ("inspection", "inspection.archives", "images")
 _MODULES: dict[type[Job], tuple[str, ...]] = {
     ConvertDocument: ("markdown", "out.pdf", "out.docx"),
-    ReadText: ("reading", *_PAGE_READERS, *_OFFICE_READERS),
-    ReadTable: ("reading.tables", "office.sheets"),
+    ReadText: ("extract.upload", *_PAGE_READERS, *_OFFICE_READERS),
+    ReadTable: ("extract.upload", "extract.office.sheets"),
     ExtractPage: ("extract", *_PAGE_READERS),
     **dict.fromkeys((Inspection, ListArchive, UnpackArchive, ImageCheck), _INSPECTION),
 }
@@ -42,7 +42,7 @@ _SAMPLE = (
 
 
 def preload(kind: type[Job]) -> None:
-    """Loads the parsers of a kind of job, so that no job has to."""
+    """Imports the parsers of a kind of job in the fork server, so that its children need not."""
     missing: ImportError | None = None
     for name in _MODULES[kind]:
         try:
@@ -52,13 +52,13 @@ def preload(kind: type[Job]) -> None:
     if missing is not None:
         raise missing
     if kind is ConvertDocument:
-        from footnote.documents.fonts import load_fonts
         from footnote.documents.out.docx import prepare
+        from footnote.documents.out.typesetter import load_fonts
 
         load_fonts()
         prepare()
     elif kind is ExtractPage:
-        # What a first page builds, such as tables and compiled expressions, is then there for every other.
+        # Builds tables and compiled expressions once for all forked processes.
         from footnote.documents.extract import extract
 
         extract(_SAMPLE, "text/html", "https://page.example/")
@@ -69,11 +69,11 @@ def run(job: Job, file: IO[bytes] | None = None) -> Result:
         case ExtractPage():
             return _extract(job)
         case ReadText():
-            from footnote.documents.reading import read_text
+            from footnote.documents.extract.upload import read_text
 
             return read_text(job)
         case ReadTable():
-            from footnote.documents.reading.tables import read_table
+            from footnote.documents.extract.upload import read_table
 
             return read_table(job)
         case ConvertDocument():
@@ -113,8 +113,8 @@ def _convert(job: ConvertDocument) -> Result:
 
 
 def _inspect(job: Inspection | ListArchive | UnpackArchive, file: IO[bytes]) -> Result:
+    from footnote.documents.inspection import inspect
     from footnote.documents.inspection.archives import list_entries, unpack
-    from footnote.documents.inspection.inspection import inspect
 
     try:
         match job:
@@ -125,6 +125,6 @@ def _inspect(job: Inspection | ListArchive | UnpackArchive, file: IO[bytes]) -> 
             case UnpackArchive():
                 return unpack(file, job.entry)
     except WrongKind as error:
-        return JobRefused(error.message, is_wrong_kind=True)
+        return JobRefused(error.message, is_wrong_kind=True, code=error.code, params=error.params)
     except UnprocessableFile as error:
-        return JobRefused(error.message, is_hostile=True)
+        return JobRefused(error.message, is_hostile=True, code=error.code, params=error.params)

@@ -1,1 +1,1 @@
-"""Numbers of sources, footnoted sentences, and how each rests on what was read."""
+"""The sources of a session, the footnoted statements of a text, and a verdict on each of them."""

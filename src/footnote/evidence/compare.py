@@ -1,4 +1,4 @@
-"""A claim and a passage laid side by side: what they share, and where one has something else than the other."""
+"""The comparison of a claim with a passage: how much of the claim the passage covers, and where the two differ."""
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
@@ -16,19 +16,19 @@ from footnote.text.terms import fold
 CLAUSE_ENDS = frozenset(",;:—.!?，；：。！？")
 
 _LONE_SYLLABLE_CREDIT = 0.35
-"""What a syllable or character counts that the passage has, but not beside the same neighbour."""
+"""The credit of a syllable or character that the passage has, but not beside the same neighbour."""
 _PARTIAL_PAIR_CREDIT = 0.7
-"""What it counts if that neighbour says nothing by itself: `的`, `của`."""
+"""Its credit if the neighbour has no meaning by itself: `的`, `của`."""
 _NEARBY_NAME_CREDIT = 0.6
-"""What a name or number counts that stands in another sentence of the passage: this one may say `he`, `the city`."""
+"""The credit of a name or number in another sentence of the passage: this one may say `he`, `the city`."""
 _NEARBY_WORD_CREDIT = 0.25
 _MIN_CLAUSE_WORDS = 3
 _MAX_SLOT_TOKENS = {True: 18, False: 10}
-"""Characters, or words, of a claim that may stand in one slot; more are another statement, not other words for it."""
+"""Limit for the characters, or words, of a claim in one slot: more are another statement, not other words for it."""
 
 
 class WordSlot(NamedTuple):
-    """A place in which the claim says one thing and the passage another, or one of them nothing.
+    """A place at which claim and passage differ; one of the two may have nothing there.
 
     `left` and `right` are the tokens of the claim on which the two agree, before and after it. `refers_back`: the
     passage has a pronoun there.
@@ -42,10 +42,8 @@ class WordSlot(NamedTuple):
 
 
 class Clause(NamedTuple):
-    """A part of a claim, and how much of its weight the sentence covers that does so best: the one at `best`.
-
-    `size`: how many of its tokens say something.
-    """
+    """A part of a claim. `covered` is the part of its `weight` that one sentence of the passage covers at most, the one
+    at `best`. `size`: the number of its content tokens."""
 
     tokens: Sequence[Token]
     size: int
@@ -61,7 +59,7 @@ class _ComparedSentence(NamedTuple):
 
 
 class _AlignedBlock(NamedTuple):
-    """Equal tokens, from an index of the claim and one of the passage on."""
+    """Equal tokens in a row, by their first index in the claim and in the passage."""
 
     claim: int
     passage: int
@@ -69,7 +67,7 @@ class _AlignedBlock(NamedTuple):
 
 
 class Comparison:
-    """`weights` say how much each token of the claim counts."""
+    """`weights` are those of the tokens of the claim."""
 
     def __init__(self, claim: TokenizedText, passage: TokenizedText, weights: Sequence[float]) -> None:
         self.claim = claim
@@ -80,17 +78,17 @@ class Comparison:
 
     @cached_property
     def ordered_coverage(self) -> float:
-        """How much of the claim the passage has in the same order."""
+        """The share of the claim that the passage has in the same order."""
         return sum(sum(self.weights[block.claim : block.claim + block.size]) for block in self._blocks) / self.total
 
     @cached_property
     def coverage(self) -> float:
-        """How much of the claim the passage has, in any order, but each clause in one sentence."""
+        """The share of the claim that the passage has, in any order, but each clause in one sentence."""
         return sum(clause.covered for clause in self.clauses) / self.total
 
     @cached_property
     def word_coverage(self) -> float:
-        """How much of the claim's words, numbers apart, the passage has."""
+        """The share of the claim's words, without numbers, that the passage has."""
         words = [
             (weight, self._credit(at, self._whole_passage))
             for at, (token, weight) in enumerate(zip(self.claim.tokens, self.weights, strict=True))
@@ -109,37 +107,37 @@ class Comparison:
 
     @cached_property
     def max_gap(self) -> float:
-        """The longest row of words that the passage has not, as a share of the claim."""
-        return max((self.weight_of(row) for row in self._missing_runs()), default=0.0) / self.total
+        """The longest run of words that the passage lacks, as a share of the claim."""
+        return max((self.weight_of(run) for run in self._missing_runs()), default=0.0) / self.total
 
     @cached_property
     def max_missing_words(self) -> int:
-        """The most words in such a row."""
+        """The number of words in the longest such run."""
         return max(map(len, self._missing_runs()), default=0)
 
     def _missing_runs(self) -> list[list[Token]]:
-        rows: list[list[Token]] = [[]]
+        runs: list[list[Token]] = [[]]
         for token, found in zip(self.claim.tokens, self.matched, strict=True):
             if token.is_content and not found:
-                rows[-1].append(token)
-            elif token.is_content and rows[-1]:
-                rows.append([])
-        return rows
+                runs[-1].append(token)
+            elif token.is_content and runs[-1]:
+                runs.append([])
+        return runs
 
-    def binds_elsewhere(self, names: Collection[int], theirs: Collection[int]) -> bool:
-        """Whether a name of the claim stands in another sentence than what it says of it, and that sentence has other
-        names and no pronoun. `names` and `theirs` are the offsets of names in claim and passage."""
+    def binds_elsewhere(self, names: Collection[int], passage_names: Collection[int]) -> bool:
+        """Whether a name of a clause is in another sentence than the rest of the clause, and the sentence with the rest
+        has other names and no pronoun. `names` and `passage_names` are the offsets of names in claim and passage."""
         return len(self._sentences) > 1 and any(
-            self._is_bound_elsewhere(clause, names, theirs) for clause in self.clauses
+            self._is_bound_elsewhere(clause, names, passage_names) for clause in self.clauses
         )
 
-    def _is_bound_elsewhere(self, clause: Clause, names: Collection[int], theirs: Collection[int]) -> bool:
-        here, anywhere = self._sentences[clause.best].keys, self._whole_passage.keys
-        if not any(token.start in names and token.key in anywhere - here for token in clause.tokens):
+    def _is_bound_elsewhere(self, clause: Clause, names: Collection[int], passage_names: Collection[int]) -> bool:
+        elsewhere = self._whole_passage.keys - self._sentences[clause.best].keys
+        if not any(token.start in names and token.key in elsewhere for token in clause.tokens):
             return False
-        own = [token for token in self.passage.tokens if self._sentence_at(token.start) == clause.best]
-        others = any(token.start in theirs and token.key not in self.claim.keys for token in own)
-        return others and not self._refers_back(own)
+        sentence = [token for token in self.passage.tokens if self._sentence_at(token.start) == clause.best]
+        has_others = any(token.start in passage_names and token.key not in self.claim.keys for token in sentence)
+        return has_others and not self._refers_back(sentence)
 
     def _refers_back(self, tokens: Sequence[Token]) -> bool:
         return any(fold(self.passage.text[token.start : token.end]) in PRONOUNS for token in tokens)
@@ -150,15 +148,15 @@ class Comparison:
         return sum(weight for token, weight in pairs if token.start in starts)
 
     def _clause_bounds(self) -> Iterator[tuple[int, int]]:
-        """The clauses, as indexes of tokens. A few words between commas are no clause of their own."""
+        """The clauses as ranges of tokens. A few words between commas are not a clause of their own."""
         tokens = self.claim.tokens
-        left = sum(token.is_content for token in tokens)
+        remaining = sum(token.is_content for token in tokens)
         start = size = 0
         for at, (token, following) in enumerate(pairwise(tokens), 1):
             size += token.is_content
-            left -= token.is_content
+            remaining -= token.is_content
             between = self.claim.text[token.end : following.start]
-            if size >= _MIN_CLAUSE_WORDS <= left and not CLAUSE_ENDS.isdisjoint(between):
+            if size >= _MIN_CLAUSE_WORDS <= remaining and not CLAUSE_ENDS.isdisjoint(between):
                 yield start, at
                 start, size = at, 0
         yield start, len(tokens)
@@ -179,8 +177,8 @@ class Comparison:
 
     def _credit_elsewhere(self, at: int) -> float:
         token = self.claim.tokens[at]
-        part = _NEARBY_NAME_CREDIT if token.is_capitalized or token.value else _NEARBY_WORD_CREDIT
-        return part * self._credit(at, self._whole_passage)
+        share = _NEARBY_NAME_CREDIT if token.is_capitalized or token.value else _NEARBY_WORD_CREDIT
+        return share * self._credit(at, self._whole_passage)
 
     def _credit(self, at: int, sentence: _ComparedSentence) -> float:
         token = self.claim.tokens[at]
@@ -220,13 +218,13 @@ class Comparison:
     @cached_property
     def _blocks(self) -> list[_AlignedBlock]:
         claimed = [token.value for token in self.claim.tokens if token.value]
-        mine = [token.key for token in self.claim.tokens]
-        theirs = [_shared_key(token, claimed) for token in self.passage.tokens]
-        found = SequenceMatcher(None, mine, theirs, autojunk=False).get_matching_blocks()
+        claim_keys = [token.key for token in self.claim.tokens]
+        passage_keys = [_shared_key(token, claimed) for token in self.passage.tokens]
+        found = SequenceMatcher(None, claim_keys, passage_keys, autojunk=False).get_matching_blocks()
         return [_AlignedBlock(*block) for block in found if self._is_agreement(block.a, block.size)]
 
     def _is_agreement(self, start: int, size: int) -> bool:
-        """A lone `of`, or one character of a name, is none."""
+        """Whether equal tokens are more than a lone `of`, or one character of a name."""
         content = [token for token in self.claim.tokens[start : start + size] if token.is_content]
         return size > 2 or (size == 2 and bool(content)) or any(_is_word(token) for token in content)
 
@@ -237,22 +235,22 @@ class Comparison:
         return [slot for pair in pairwise([beginning, *self._blocks, end]) for slot in self._slots_between(*pair)]
 
     def _slots_between(self, before: _AlignedBlock, after: _AlignedBlock) -> Iterator[WordSlot]:
-        mine = self.claim.tokens[before.claim + before.size : after.claim]
-        theirs = self.passage.tokens[before.passage + before.size : after.passage]
-        if not (mine or theirs) or (mine and len(mine) > _MAX_SLOT_TOKENS[is_character(mine[0].key)]):
+        claim: Sequence[Token] = self.claim.tokens[before.claim + before.size : after.claim]
+        passage: Sequence[Token] = self.passage.tokens[before.passage + before.size : after.passage]
+        if not (claim or passage) or (claim and len(claim) > _MAX_SLOT_TOKENS[is_character(claim[0].key)]):
             return
         left = self.claim.tokens[before.claim + before.size - 1] if before.size else None
         right = self.claim.tokens[after.claim] if after.size else None
         if left is None or right is None:
-            # Where the claim begins or ends, the passage may go on: what is near, and in the same sentence, counts.
+            # Beyond the ends of the claim the passage may go on: only what is near, in the same sentence, counts.
             anchor = after.passage if left is None else before.passage + before.size - 1
             if anchor >= len(self.passage.tokens):
                 return
             sentence = self._sentence_at(self.passage.tokens[anchor].start)
-            theirs = [token for token in theirs if self._sentence_at(token.start) == sentence]
-        refers_back = self._refers_back(theirs)
-        mine, theirs = _strip_common(mine, theirs)
-        yield WordSlot(mine, _nearest_tokens(len(mine), theirs, left, right), left, right, refers_back)
+            passage = [token for token in passage if self._sentence_at(token.start) == sentence]
+        refers_back = self._refers_back(passage)
+        claim, passage = _strip_common(claim, passage)
+        yield WordSlot(claim, _nearest_tokens(len(claim), passage, left, right), left, right, refers_back)
 
 
 def _is_word(token: Token) -> bool:
@@ -264,29 +262,30 @@ def _sentence(tokens: Sequence[Token], values: Sequence[Value]) -> _ComparedSent
     return _ComparedSentence(frozenset(keys), frozenset(pairwise(keys)), values)
 
 
-def _strip_common(mine: Sequence[Token], theirs: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token]]:
-    """Without what both begin and end with: too little to agree on, but not what they differ in."""
-    start, most = 0, min(len(mine), len(theirs))
-    while start < most and mine[start].key == theirs[start].key:
+def _strip_common(claim: Sequence[Token], passage: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token]]:
+    """Without the tokens that both begin and end with: too few to agree on, but no difference either."""
+    start, shorter = 0, min(len(claim), len(passage))
+    while start < shorter and claim[start].key == passage[start].key:
         start += 1
     end = 0
-    while end < most - start and mine[-1 - end].key == theirs[-1 - end].key:
+    while end < shorter - start and claim[-1 - end].key == passage[-1 - end].key:
         end += 1
-    return mine[start : len(mine) - end], theirs[start : len(theirs) - end]
+    return claim[start : len(claim) - end], passage[start : len(passage) - end]
 
 
-def _nearest_tokens(size: int, theirs: Sequence[Token], left: Token | None, right: Token | None) -> Sequence[Token]:
-    """Of what the passage has in a place, that which is near enough to stand for what the claim has there."""
+def _nearest_tokens(size: int, passage: Sequence[Token], left: Token | None, right: Token | None) -> Sequence[Token]:
+    """The tokens of the passage in a slot that are near enough to correspond to those of the claim, which has `size` of
+    them there."""
     reach = size + 4
     if left is None:
-        return theirs[-reach:]
+        return passage[-reach:]
     if right is None:
-        return theirs[:reach]
-    return theirs if len(theirs) <= 2 * reach else ()
+        return passage[:reach]
+    return passage if len(passage) <= 2 * reach else ()
 
 
 def _shared_key(token: Token, claimed: Sequence[Value]) -> str:
-    """Equal values match however they are written."""
+    """The key of a token; values that are equal have one key, however they are written."""
     if token.value:
         for value in claimed:
             if contains_value((token.value,), value):

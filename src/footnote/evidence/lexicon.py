@@ -1,4 +1,4 @@
-"""Words that mean the same whatever the text is about: those that carry no content, deny, or point in a direction.
+"""Words whose meaning does not depend on the subject of a text: function words, negations, directions.
 
 In the product's three languages. In others nothing here matches, and words count by how rare they are on their page.
 """
@@ -9,31 +9,7 @@ from functools import lru_cache
 from typing import Final, Generic, TypeVar
 
 from footnote.text.sentences import Span
-
-_ENGLISH = """
-a an the this that these those it its he him his she her they them their theirs we us our you your i my me who whom
-whose which what when where why how there here and or but nor so yet if then than as at by for from in into of off on
-onto out over per through to toward towards under until unto up upon via with within without about above across after
-against along also although am among amongst amid any are around be because been before being below beneath beside
-besides between beyond both can could did do does doing done down during each either else ever every few further had
-has have having however just may might more most much must near neither now once only other others otherwise own quite
-rather same shall should since some still such though thus too very was were while will would yes again already almost
-always another anyone anything became become becomes even itself himself herself themselves later less many often
-perhaps several soon sometimes thereby therefore thereafter various well whether s t d ll re ve according called known
-named said says say made make makes used using use new first one two notably reported reports report notes noted states
-stated article page source sources website include includes including included today currently
-"""
-_VIETNAMESE = """
-là và của các những một cái con chiếc có được bị cho với trong ngoài trên dưới ở tại từ đến tới vào ra lên xuống về để
-mà thì này kia đó đây ấy nào gì ai sao khi lúc nếu vì do bởi nên cũng đã đang sẽ vẫn còn hay hoặc nhưng song như theo
-cùng rằng nó họ ông bà anh chị em tôi ta chúng mình người việc sự cuộc rất hơn nhất nhiều ít mỗi mọi cả lại đi qua sau
-trước giữa gồm bao cách thế vậy chỉ đều tuy dù mặc bằng rồi nữa luôn thường đầu cuối số trở thành gọi biết năm ngày
-tháng lần thứ vài hàng hầu hết phần lớn khác nhau riêng chung tức ví dụ đáng chú trang bài viết nguồn nơi nay xem coi
-"""
-_CHINESE = (
-    "的了着过在是和与及或而且但也都就还又再才则并以于为被把将从到向对由因所之其此该这那哪些个位名种们我你他她它您自己会能可要应当让使给跟比等很更最太已曾正即若虽然"
-    "因如果但是以及并且或者后前里中上下内外间时有来去说称叫做据介绍值得注意文提指出报道显示表示一"
-)
+from footnote.text.stop_words import CLAIM_STOP_WORDS
 
 
 def _words(text: str) -> frozenset[str]:
@@ -44,13 +20,13 @@ NEGATION_WORDS: Final = _words("""
 not no never none neither nor without cannot nobody nothing nowhere hardly deny denied denies denying
 không chưa chẳng chả đừng
 """)
-"""Contractions are known by their end: `don't`."""
+"""Contractions such as `don't` are recognised by their ending."""
 
 NEGATION_CHARACTERS: Final = _words("""
 从来没有 并没有 没有 从未 并未 尚未 未曾 未能 并不 并非 绝非 而非 不是 不再 无法 毫无 并无 否认 不 没 未
 不安全 不安装 不安排 没收到 未来得及
 """)
-"""The last of them begin with a word that denies nothing: `不安` (uneasy), but `不安全` (unsafe)."""
+"""The last of them begin with a word that is not a negation: `不安` (uneasy), but `不安全` (unsafe)."""
 
 NEGATION_EXCEPTIONS: Final = _words("""
 no+doubt no+later no+one no+matter no+less no+more no+fewer
@@ -60,12 +36,13 @@ không+phận không+tặc chưa+kể hàng+không sân+không tàu+không
 不安 不满 不幸
 未来 未必 未婚 未免 是不是 沉没 淹没 没落 没收 埋没 出没 差不多 对不起 了不起 来不及
 """)
-"""Words of which a part seems to deny: `không gian` (space), `未来` (future). `+` parts the syllables of one word."""
+"""Words with a part that looks like a negation: `không gian` (space), `未来` (future). `+` joins the words of an
+entry."""
 
 WEAK_NEGATIONS: Final = _words("""
 not+only not+just not+merely không+chỉ không+những 不仅 不但 不只 不止 不等 不同
 """)
-"""They deny where nothing else differs, and otherwise not: `not only`."""
+"""Negations only if the texts differ in nothing else: `not only`."""
 
 IMPLICIT_NEGATIONS: Final = _words("""
 fail failed fails failing refuse refused refuses reject rejected rejects unable lack lacked lacks prevent prevented
@@ -73,14 +50,15 @@ prevents disqualified forbidden prohibited banned excluded impossible unlikely c
 thất+bại từ+chối bác+bỏ thiếu ngăn cấm loại+trừ ngừng
 失败 拒绝 缺乏 缺少 阻止 禁止 排除 停止 取消
 """)
-"""Words that undo what follows. They deny where next to nothing else differs: two texts may well paraphrase them."""
+"""Words that negate what follows. They count only if the texts hardly differ otherwise: a paraphrase may replace
+them."""
 
 FUNCTION_WORDS: Final = {
-    "en": _words(_ENGLISH) | NEGATION_WORDS,
-    "vi": _words(_VIETNAMESE) | NEGATION_WORDS,
-    "zh": frozenset(_CHINESE) | frozenset("不没未"),
+    "en": CLAIM_STOP_WORDS["en"] | NEGATION_WORDS,
+    "vi": CLAIM_STOP_WORDS["vi"] | NEGATION_WORDS,
+    "zh": CLAIM_STOP_WORDS["zh"] | frozenset("不没未"),
 }
-"""Those that deny are among them: whether two texts agree in that is a question of its own."""
+"""Negations are among them: whether two texts agree in these is compared separately."""
 
 PRONOUNS: Final = _words("""
 he she it they his her its their this these those ông bà anh họ nó này đó ấy 他 她 它 其 该 此 这
@@ -129,10 +107,10 @@ DIRECTIONS: Final = {
     for side, words in enumerate(ends.split("/"))
     for word in words.split()
 }
-"""Words that point along an axis, and to which of its two ends."""
+"""Words with a direction: the axis, and which of its two ends."""
 
 
-# What a text denies, and in which direction it points: two texts that share every other word may still disagree.
+# The negations and directions of a text: two texts that share every other word may still disagree in these.
 
 
 _Meaning = TypeVar("_Meaning")
@@ -146,7 +124,7 @@ class _WordTable(Generic[_Meaning]):
     def __init__(self, meanings: Mapping[str, _Meaning]) -> None:
         self._meanings = meanings
         self._max_words: dict[str, int] = {}
-        """By the first word of them, how many words the longest entry has."""
+        """The number of words of the longest entry, by its first word."""
         for entry in meanings:
             first, *more = entry.split("+")
             self._max_words[first] = max(self._max_words.get(first, 0), 1 + len(more))
@@ -157,8 +135,8 @@ class _WordTable(Generic[_Meaning]):
         words = [(word.group().casefold(), word.start(), word.end()) for word in _WORD.finditer(text)]
         at = 0
         while at < len(words):
-            longest = self._max_words.get(words[at][0], 0)
-            for count in range(min(longest, len(words) - at), 0, -1):
+            max_words = self._max_words.get(words[at][0], 0)
+            for count in range(min(max_words, len(words) - at), 0, -1):
                 meaning = self._meanings.get("+".join(word for word, _, _ in words[at : at + count]))
                 if meaning is not None:
                     yield Span(words[at][1], words[at + count - 1][2]), meaning
@@ -178,12 +156,12 @@ _DIRECTIONS = _WordTable(DIRECTIONS)
 
 @lru_cache(maxsize=2_000)
 def negations(text: str, *, strict: bool = False) -> tuple[Span, ...]:
-    """The words that deny something. `strict`: also those that do so barely (`not only`) or by what they mean."""
-    found = [span for span, denies in (_STRICT_NEGATIONS if strict else _COMMON_NEGATIONS).find(text) if denies]
-    contracted = (word for word in _WORD.finditer(text) if _CONTRACTED.search(word.group()))
-    return (*found, *(Span(word.start(), word.end()) for word in contracted))
+    """The negations in a text. `strict`: also weak ones (`not only`) and implicit ones (`failed`)."""
+    found = [span for span, negates in (_STRICT_NEGATIONS if strict else _COMMON_NEGATIONS).find(text) if negates]
+    contractions = (word for word in _WORD.finditer(text) if _CONTRACTED.search(word.group()))
+    return (*found, *(Span(word.start(), word.end()) for word in contractions))
 
 
 def directions(text: str) -> set[tuple[int, int]]:
-    """Axes that the words of a text point along, each with the side: 0 for up, more, first, 1 for the other way."""
+    """The directions in a text, as axis and side: 0 for up, more, first, 1 for the opposite."""
     return {direction for _, direction in _DIRECTIONS.find(text)}

@@ -35,7 +35,7 @@ SCALE_PATTERN: Final = (
     r"nghìn tỷ|nghìn tỉ|thousand|million|billion|trillion|mn\b|bn\b|k\b|nghìn\b|ngàn\b|vạn\b|triệu\b|tỷ\b|tỉ\b|"
     r"[十百千]?[万萬亿億]+|[百千](?!分)"
 )
-"""A pattern: what multiplies the digits before it."""
+"""The source of a pattern: words that multiply the digits before them."""
 
 _ENGLISH_SCALES = ("hundred", "thousand", "million", "billion", "trillion")
 _VIETNAMESE_SCALES = ("trăm", "nghìn", "ngàn", "vạn", "triệu", "tỷ", "tỉ")
@@ -60,9 +60,9 @@ CHINESE_PATTERN: Final = re.compile(
 
 
 class Numeral(Struct, frozen=True, gc=False):
-    """`end` is an offset in the text that was read: what follows it is no part of the number.
+    """`end` is the offset in the text at which the number ends.
 
-    `sure` is False for a word that is a number only sometimes: `one`, `năm` (five, or year), `十` in `十分` (very).
+    `is_certain` is False for a word that is not always a number: `one`, `năm` (five, or year), `十` in `十分` (very).
     """
 
     number: float
@@ -76,7 +76,7 @@ def parse_english(text: str) -> Numeral | None:
     half = [word for word, _ in words[:2]] == ["half", "a"]
     total = current = 0.0
     end, last = 0, 100.0
-    for word, at in words[2:] if half else words:
+    for word, word_end in words[2:] if half else words:
         if word == "and":
             continue
         if word in _ENGLISH_SCALES:
@@ -91,7 +91,7 @@ def parse_english(text: str) -> Numeral | None:
                 break
             current += number
             last = number
-        end = at
+        end = word_end
         if word in ORDINALS:
             break
     if not end:
@@ -110,7 +110,7 @@ def parse_vietnamese(text: str) -> Numeral | None:
     half = words[0][0] == "nửa"
     total = current = 0.0
     end, last, scale = 0, "", 0.0
-    for word, at in words[1:] if half else words:
+    for word, word_end in words[1:] if half else words:
         if not _may_follow(word, last):
             break
         if word in _VIETNAMESE_SCALES:
@@ -124,14 +124,14 @@ def parse_vietnamese(text: str) -> Numeral | None:
             total += scale / 2
         else:
             current += 10 if word == "mười" else SYLLABLES.get(word, 0)
-        end, last = at, word
+        end, last = word_end, word
     if not end:
         return None
     return Numeral((total + current) * (0.5 if half else 1.0), end, is_certain=text[:end].casefold() not in _AMBIGUOUS)
 
 
 def _may_follow(word: str, last: str) -> bool:
-    """Whether a word goes on with a number, after the word `last` of it."""
+    """Whether a word continues a number after the word `last`."""
     if word == "mươi":
         return last in SYLLABLES
     if word == "mười":

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from msgspec.structs import replace
 
-from footnote.evidence.candidates import PageIndex
+from footnote.evidence.page_index import PageIndex
 from footnote.protocol.messages import Message, ToolResultMessage
-from footnote.protocol.sources import Snapshot, Source, sources_in
+from footnote.protocol.sources import EvidencePassage, Snapshot, Source, evidence_in, sources_in
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _TRACKING = re.compile(
@@ -21,30 +22,36 @@ _TRACKING = re.compile(
 class Sources:
     """One URL keeps one number through the whole session. Numbers count from 1.
 
-    Nothing here waits, so searches that run side by side in one event loop cannot get in each other's way.
+    No method awaits, so that concurrent searches in one event loop cannot interleave inside one.
     """
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
         self._sources: dict[int, Source] = {}
         self._pages: dict[int, tuple[PageIndex, ...]] = {}
+        self._evidence: dict[str, EvidencePassage] = {}
+        self._evidence_counts: dict[int, int] = {}
+        """The highest passage number of each source."""
         self._used_numbers: set[int] = set()
         self._last_number = 0
 
     @classmethod
     def from_messages(cls, messages: Iterable[Message], snapshots: Mapping[str, Snapshot]) -> "Sources":
-        """The sources that a session has by now. `snapshots` by their ids; one that is not there was not read."""
+        """The sources of a session so far. `snapshots` by their ids; a source without one was not read."""
         sources = cls()
-        for source in _artifact_sources(messages):
-            number = source.number or 0
-            if number > 0:
-                sources._reserve(source.url, number)
-                sources.add(source, snapshots.get(source.snapshot_id or ""))
+        for artifact in _artifacts(messages):
+            for source in sources_in(artifact):
+                number = source.number or 0
+                if number > 0:
+                    sources._reserve(source.url, number)
+                    sources.add(source, snapshots.get(source.snapshot_id or ""))
+            for passage in evidence_in(artifact):
+                sources._keep_evidence(passage)
         return sources
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """Those of all sources that are known."""
+        """The numbers of all known sources."""
         return tuple(sorted(self._sources))
 
     def assign_number(self, url: str) -> int:
@@ -56,13 +63,13 @@ class Sources:
         return self._last_number
 
     def _reserve(self, url: str, number: int) -> None:
-        """Gives a URL a number, unless either has its other already."""
+        """Gives a URL a number, unless the URL has another number or the number another URL."""
         if number not in self._used_numbers:
             self._used_numbers.add(self._numbers.setdefault(normalize_url(url), number))
             self._last_number = max(self._last_number, number)
 
     def add(self, source: Source, snapshot: Snapshot | None) -> None:
-        """Remembers a source and what was read from it, beside what was read from it before."""
+        """Adds a source and the text that was read from it, beside its earlier texts."""
         number = self.assign_number(source.url)
         pages = self._pages.get(number, ())
         if snapshot is not None:
@@ -82,30 +89,64 @@ class Sources:
         return self._sources.get(number)
 
     def snapshot(self, number: int) -> Snapshot | None:
-        """What was read last from a source."""
+        """The latest text of a source."""
         pages = self._pages.get(number)
         return pages[0].snapshot if pages else None
 
     def pages(self, number: int) -> tuple[PageIndex, ...]:
-        """All that was read from a source, the last reading first."""
+        """All texts of a source, the latest first."""
         return self._pages.get(number, ())
+
+    # Evidence ------------------------------------------------------------------------------------------------
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether a model of this session was given passages with ids."""
+        return bool(self._evidence)
+
+    def add_evidence(self, number: int, snapshot: Snapshot, start: int, end: int) -> EvidencePassage:
+        """A passage that a model is about to be given. The same passage keeps its id."""
+        snapshot_id = snapshot.id
+        for passage in self._evidence.values():
+            if (passage.number, passage.snapshot_id, passage.start, passage.end) == (number, snapshot_id, start, end):
+                return passage
+        passage = EvidencePassage(
+            id=f"{number}.{self._evidence_counts.get(number, 0) + 1}",
+            number=number,
+            text=snapshot.text[start:end],
+            start=start,
+            end=end,
+            snapshot_id=snapshot_id,
+        )
+        self._keep_evidence(passage)
+        return passage
+
+    def _keep_evidence(self, passage: EvidencePassage) -> None:
+        ordinal = passage.id.rpartition(".")[2]
+        if ordinal.isdecimal():
+            self._evidence[passage.id] = passage
+            self._evidence_counts[passage.number] = max(self._evidence_counts.get(passage.number, 0), int(ordinal))
+
+    def evidence(self, passage_id: str) -> EvidencePassage | None:
+        return self._evidence.get(passage_id)
 
 
 def snapshot_ids(messages: Iterable[Message]) -> frozenset[str]:
     """The snapshots on which the answers of a session may rest."""
-    return frozenset(source.snapshot_id for source in _artifact_sources(messages) if source.snapshot_id)
+    found = (source for artifact in _artifacts(messages) for source in sources_in(artifact))
+    return frozenset(source.snapshot_id for source in found if source.snapshot_id)
 
 
-def _artifact_sources(messages: Iterable[Message]) -> Iterator[Source]:
-    """The sources in the artifacts of tools, in the order in which they were found."""
+def _artifacts(messages: Iterable[Message]) -> Iterator[Mapping[str, Any]]:
+    """The artifacts of tools, in the order of their results."""
     for message in messages:
         if isinstance(message, ToolResultMessage) and message.artifact is not None:
-            yield from sources_in(message.artifact)
+            yield message.artifact
 
 
 def normalize_url(url: str) -> str:
-    """What two spellings of an address have in common: without fragment and tracking parameters. A path is
-    kept as it is: many servers tell its case apart."""
+    """The same for all spellings of an address: without fragment and tracking parameters. The path stays as it is,
+    because many servers distinguish its case."""
     try:
         parts = urlsplit(url.strip())
         scheme, host, port = parts.scheme.lower(), parts.hostname or "", parts.port
@@ -114,8 +155,8 @@ def normalize_url(url: str) -> str:
     if not host:
         return url.strip()
     user = parts.netloc.rpartition("@")[0]
-    place = f"[{host}]" if ":" in host else host
+    authority = f"[{host}]" if ":" in host else host
     if port is not None and str(port) != _DEFAULT_PORTS.get(scheme):
-        place = f"{place}:{port}"
+        authority = f"{authority}:{port}"
     query = "&".join(pair for pair in parts.query.split("&") if not _TRACKING.fullmatch(pair.partition("=")[0]))
-    return urlunsplit((scheme, f"{user}@{place}" if user else place, parts.path or "/", query, ""))
+    return urlunsplit((scheme, f"{user}@{authority}" if user else authority, parts.path or "/", query, ""))

@@ -1,6 +1,6 @@
-"""Numbers, dates and amounts of a text as values, so that `1,200,000`, `1.2 million`, `1,2 triệu` and `120万` are one.
+"""Numbers, dates and amounts as values, so that `1,200,000`, `1.2 million`, `1,2 triệu` and `120万` are equal.
 
-What can be read in more than one way (`1,200` in an unknown language, `04/10/2019`) has more than one reading.
+A value that can be read in more than one way (`1,200` in an unknown language, `04/10/2019`) has more than one reading.
 """
 
 import math
@@ -54,7 +54,7 @@ _LONGEST_FIRST = sorted((word for words in _UNIT_WORDS.values() for word in word
 UNIT_PATTERN: Final = "|".join(
     word + (r"\b" if word[-1].isalpha() and word[-1] < "\u3000" else "") for word in _LONGEST_FIRST
 )
-"""A pattern. Letters must end there, so that the `m` of `5 men` is none; characters need not."""
+"""The source of a pattern. A unit in letters ends at the end of a word, so that the `m` of `5 men` is not one."""
 
 CURRENCY_PATTERN: Final = r"(?:us\$|[$€£¥￥₫])\s?"
 
@@ -77,7 +77,7 @@ _TOLERANCE = 1e-9
 
 
 class Fact(Struct, frozen=True, gc=False):
-    """One thing that a value says. `kind`: `n` a number or a year, `m` a month, `d` a day of it, `t` a time of day."""
+    """One part of a value. `kind`: `n` a number or a year, `m` a month, `d` a day of it, `t` a time of day."""
 
     kind: str
     number: float
@@ -85,10 +85,10 @@ class Fact(Struct, frozen=True, gc=False):
 
 
 class Value(Struct, frozen=True, gc=False):
-    """A value and where it stands. Each of `readings` is a way to understand it: all its facts together.
+    """A value by its offsets. Each of `readings` is one way to read it: all its facts together.
 
-    `sure` is False where the word is a number only sometimes. `digits` of the number were written out; the others,
-    as in `1.2 million`, may have been rounded away.
+    `is_certain` is False for a word that is a number only sometimes. `digits` of the number were written out; the
+    others, as in `1.2 million`, may have been rounded away.
     """
 
     start: int
@@ -103,21 +103,22 @@ class Value(Struct, frozen=True, gc=False):
 
 
 def contains_value(values: Iterable[Value], wanted: Value) -> bool:
-    """Whether what `wanted` says is said by `values`, in one of its readings."""
-    said = [fact for value in values for reading in value.readings for fact in reading]
-    return any(all(_is_stated(fact, said, wanted.digits) for fact in reading) for reading in wanted.readings)
+    """Whether `values` have all facts of one reading of `wanted`."""
+    facts = [fact for value in values for reading in value.readings for fact in reading]
+    return any(all(_is_stated(fact, facts, wanted.digits) for fact in reading) for reading in wanted.readings)
 
 
 def contains_exact_value(values: Iterable[Value], wanted: Value) -> bool:
-    """The same, but nothing may have been rounded."""
+    """The same, without rounding."""
     return contains_value(values, replace(wanted, digits=0))
 
 
 def are_comparable(one: Value, other: Value) -> bool:
-    """Whether two values say the same kind of thing, so that where one is meant the other would contradict it."""
-    mine, theirs = one.readings[0], other.readings[0]
-    return [fact.kind for fact in mine] == [fact.kind for fact in theirs] and all(
-        _unit_fits(fact, other) and _is_year(fact) == _is_year(other) for fact, other in zip(mine, theirs, strict=True)
+    """Whether two values are of the same kind, so that one in the place of the other is a contradiction."""
+    facts, other_facts = one.readings[0], other.readings[0]
+    return [fact.kind for fact in facts] == [fact.kind for fact in other_facts] and all(
+        _unit_fits(fact, other_fact) and _is_year(fact) == _is_year(other_fact)
+        for fact, other_fact in zip(facts, other_facts, strict=True)
     )
 
 
@@ -129,17 +130,17 @@ def _unit_fits(fact: Fact, other: Fact) -> bool:
     return fact.unit == other.unit or fact.unit is None or other.unit is None
 
 
-def _is_stated(fact: Fact, said: Iterable[Fact], digits: int) -> bool:
+def _is_stated(fact: Fact, stated: Iterable[Fact], digits: int) -> bool:
     return any(
         other.kind == fact.kind
         and _unit_fits(fact, other)
         and (math.isclose(other.number, fact.number, rel_tol=_TOLERANCE) or _rounds_to(other.number, fact, digits))
-        for other in said
+        for other in stated
     )
 
 
 def _rounds_to(exact: float, fact: Fact, digits: int) -> bool:
-    """`1.2 million` for 1,234,567: the digits that are given are right."""
+    """Whether a number is another one rounded to its digits: `1.2 million` for 1,234,567."""
     if not digits or fact.kind != "n" or not exact or not fact.number:
         return False
     return math.isclose(float(f"{exact:.{digits - 1}e}"), fact.number, rel_tol=_TOLERANCE)
@@ -187,7 +188,7 @@ _DIGITS = re.compile(
     re.IGNORECASE,
 )
 _SUPERSCRIPT = re.compile(rf"(?<=\d)[{SUPERSCRIPTS}]+")
-"""Behind a number it is a reference or an exponent, and ends the number as a space does."""
+"""After a number, a reference mark or an exponent, which ends the number as a space does."""
 _HEDGE = re.compile(
     r"(?:\b(?:about|around|approximately|roughly|some|nearly|almost|over|more than|khoảng|gần|hơn|trên|xấp xỉ) "
     r"|[约近逾]|超过)$",
@@ -203,61 +204,63 @@ _CLASSIFIER = re.compile(
 
 
 def extract_values(text: str) -> tuple[Value, ...]:
-    """The values of a text in order, none over another."""
+    """The values of a text in order, without overlap."""
     plain = _SUPERSCRIPT.sub(lambda mark: " " * len(mark[0]), text.translate(_WIDE))
-    taken = bytearray(len(plain))
+    covered = bytearray(len(plain))
     found: list[Value] = []
-    for read in _EXTRACTORS:
-        for value in read(plain):
-            if not any(taken[value.start : value.end]):
-                taken[value.start : value.end] = b"\1" * (value.end - value.start)
+    for extract in _EXTRACTORS:
+        for value in extract(plain):
+            if not any(covered[value.start : value.end]):
+                covered[value.start : value.end] = b"\1" * (value.end - value.start)
                 found.append(value)
     return tuple(sorted(found, key=lambda value: value.start))
 
 
 def _dates(text: str) -> Iterator[Value]:
-    for at in _ISO.finditer(text):
-        yield from _date_value(at, (at[1], at[2], at[3]))
-    for at in _DAY_FIRST.finditer(text):
-        yield from _date_value(at, (at[3], at[2], at[1]), (at[3], at[1], at[2]))
-    for at in _HAN_DATE.finditer(text):
-        yield from _date_value(at, (at[1], at[2], at[3]))
-    for at in _HAN_DECADE.finditer(text):
-        yield Value(at.start(), at.end(), ((Fact("n", (int(at[1]) - 1) * 100.0 + int(at[2])),),))
-    for at in _HAN_YEAR.finditer(text):
-        yield from _date_value(at, (at[1], None, None))
-    for at in _MONTH_FIRST.finditer(text):
-        yield from _date_value(at, (at[3], at[1], at[2]))
-    for at in _MONTH_AFTER.finditer(text):
-        yield from _date_value(at, (at[3], at[2], at[1]))
-    for at in _MONTH_YEAR.finditer(text):
-        yield from _date_value(at, (at[2], at[1], None))
-    for at in _MONTH_ALONE.finditer(text):
-        yield from _date_value(at, (None, at[0], None))
+    for match in _ISO.finditer(text):
+        yield from _date_value(match, (match[1], match[2], match[3]))
+    for match in _DAY_FIRST.finditer(text):
+        yield from _date_value(match, (match[3], match[2], match[1]), (match[3], match[1], match[2]))
+    for match in _HAN_DATE.finditer(text):
+        yield from _date_value(match, (match[1], match[2], match[3]))
+    for match in _HAN_DECADE.finditer(text):
+        yield Value(match.start(), match.end(), ((Fact("n", (int(match[1]) - 1) * 100.0 + int(match[2])),),))
+    for match in _HAN_YEAR.finditer(text):
+        yield from _date_value(match, (match[1], None, None))
+    for match in _MONTH_FIRST.finditer(text):
+        yield from _date_value(match, (match[3], match[1], match[2]))
+    for match in _MONTH_AFTER.finditer(text):
+        yield from _date_value(match, (match[3], match[2], match[1]))
+    for match in _MONTH_YEAR.finditer(text):
+        yield from _date_value(match, (match[2], match[1], None))
+    for match in _MONTH_ALONE.finditer(text):
+        yield from _date_value(match, (None, match[0], None))
 
 
 def _vietnamese_dates(text: str) -> Iterator[Value]:
-    for at in _VIETNAMESE_DATE.finditer(text):
-        if "/" not in at[0] or at[3] or "ngày" in at[0].casefold():
-            yield from _date_value(at, (at[3], at[2], at[1]), *([(at[3], at[1], at[2])] if "/" in at[0] else []))
-    for at in _VIETNAMESE_MONTH.finditer(text):
-        yield from _date_value(at, (at[2], at[1], None))
-    for at in _CENTURY_AFTER.finditer(text):
-        number = int(at[1]) if at[1].isdigit() else _parse_roman(at[1].upper())
-        yield Value(at.start(), at.end(), ((Fact("n", float(number), "century"),),))
+    for match in _VIETNAMESE_DATE.finditer(text):
+        if "/" not in match[0] or match[3] or "ngày" in match[0].casefold():
+            yield from _date_value(
+                match, (match[3], match[2], match[1]), *([(match[3], match[1], match[2])] if "/" in match[0] else [])
+            )
+    for match in _VIETNAMESE_MONTH.finditer(text):
+        yield from _date_value(match, (match[2], match[1], None))
+    for match in _CENTURY_AFTER.finditer(text):
+        number = int(match[1]) if match[1].isdigit() else _parse_roman(match[1].upper())
+        yield Value(match.start(), match.end(), ((Fact("n", float(number), "century"),),))
 
 
-def _date_value(at: re.Match[str], *readings: tuple[str | None, str | None, str | None]) -> Iterator[Value]:
-    """Of year, month and day as they were written, those readings that the calendar knows."""
-    understood: list[tuple[Fact, ...]] = []
+def _date_value(match: re.Match[str], *readings: tuple[str | None, str | None, str | None]) -> Iterator[Value]:
+    """A value of year, month and day, with those readings that are possible dates."""
+    possible: list[tuple[Fact, ...]] = []
     for year, month, day in readings:
-        number = _parse_date_part(month)
-        date = (_parse_date_part(day) or 0.0) if day else None
-        if (number is None or 1 <= number <= 12) and (date is None or 1 <= date <= 31):
-            facts = (("n", _parse_date_part(year)), ("m", number), ("d", date))
-            understood.append(tuple(Fact(kind, fact) for kind, fact in facts if fact is not None))
-    if understood:
-        yield Value(at.start(), at.end(), tuple(understood))
+        month_number = _parse_date_part(month)
+        day_number = (_parse_date_part(day) or 0.0) if day else None
+        if (month_number is None or 1 <= month_number <= 12) and (day_number is None or 1 <= day_number <= 31):
+            facts = (("n", _parse_date_part(year)), ("m", month_number), ("d", day_number))
+            possible.append(tuple(Fact(kind, fact) for kind, fact in facts if fact is not None))
+    if possible:
+        yield Value(match.start(), match.end(), tuple(possible))
 
 
 def _parse_date_part(written: str | None) -> float | None:
@@ -278,17 +281,17 @@ def _parse_roman(written: str) -> int:
 
 
 def _fractions(text: str) -> Iterator[Value]:
-    for at in _HAN_FRACTION.finditer(text):
-        part, whole = _parse_amount(at[2]), _parse_amount(at[1])
-        if part is not None and at[1] == "百":
-            yield Value(at.start(), at.end(), ((Fact("n", part, "%"),),))
+    for match in _HAN_FRACTION.finditer(text):
+        part, whole = _parse_amount(match[2]), _parse_amount(match[1])
+        if part is not None and match[1] == "百":
+            yield Value(match.start(), match.end(), ((Fact("n", part, "%"),),))
         elif part is not None and whole:
-            yield Value(at.start(), at.end(), ((Fact("n", part / whole),),))
+            yield Value(match.start(), match.end(), ((Fact("n", part / whole),),))
     for pattern in (_PHRASED_FRACTION, _ENGLISH_FRACTION):
-        for at in pattern.finditer(text):
-            part, whole = _parse_amount(at[1]), _parse_amount(at[2])
+        for match in pattern.finditer(text):
+            part, whole = _parse_amount(match[1]), _parse_amount(match[2])
             if part and whole:
-                yield Value(at.start(), at.end(), ((Fact("n", part / whole),),), is_certain=whole != 2)
+                yield Value(match.start(), match.end(), ((Fact("n", part / whole),),), is_certain=whole != 2)
 
 
 def _parse_amount(written: str) -> float | None:
@@ -304,48 +307,48 @@ def _parse_amount(written: str) -> float | None:
 
 
 def _times(text: str) -> Iterator[Value]:
-    for at in _TIME.finditer(text):
-        hour, minute = int(at[1]), int(at[2])
+    for match in _TIME.finditer(text):
+        hour, minute = int(match[1]), int(match[2])
         if hour < 25 and minute < 60:
-            half = {"a": 0, "p": 12}.get((at[3] or "").casefold())
+            half = {"a": 0, "p": 12}.get((match[3] or "").casefold())
             hours = (
                 [hour, hour + 12]
                 if half is None and 0 < hour < 12
                 else [hour % 12 + half if half is not None else hour]
             )
-            yield Value(at.start(), at.end(), tuple((Fact("t", hour * 60.0 + minute),) for hour in hours))
+            yield Value(match.start(), match.end(), tuple((Fact("t", hour * 60.0 + minute),) for hour in hours))
 
 
 def _digit_values(text: str) -> Iterator[Value]:
-    for at in _DIGITS.finditer(text):
-        numbers = _parse_digits(at["number"])
-        if not numbers or _is_part_of_name(text, at):
+    for match in _DIGITS.finditer(text):
+        numbers = _parse_digits(match["number"])
+        if not numbers or _is_part_of_name(text, match):
             continue
-        scale = _parse_scale(at["scale"])
-        sign = -1.0 if at["sign"] else 1.0
-        unit = parse_unit(at["unit"]) or parse_unit(at["before"])
-        glyph = _GLYPHS.get(at["glyph"] or "", 0.0)
-        if (begun := _complete_year(text, at)) is not None:
-            numbers = [*numbers, begun]
+        scale = _parse_scale(match["scale"])
+        sign = -1.0 if match["sign"] else 1.0
+        unit = parse_unit(match["unit"]) or parse_unit(match["before"])
+        glyph = _GLYPHS.get(match["glyph"] or "", 0.0)
+        if (year := _complete_year(text, match)) is not None:
+            numbers = [*numbers, year]
         readings = tuple((Fact("n", sign * (number + glyph) * scale, unit),) for number in numbers)
-        digits = len(re.sub(r"\D", "", at["number"]).strip("0"))
-        hedged = _HEDGE.search(text, max(0, at.start() - 20), at.start()) or "多" in at[0] or "余" in at[0]
+        digits = len(re.sub(r"\D", "", match["number"]).strip("0"))
+        hedged = _HEDGE.search(text, max(0, match.start() - 20), match.start()) or "多" in match[0] or "余" in match[0]
         if not hedged and (scale < 1e3 or digits < 2):
             digits = 0
-        yield Value(at.start(), at.end(), readings, digits=digits)
+        yield Value(match.start(), match.end(), readings, digits=digits)
 
 
-def _is_part_of_name(text: str, at: re.Match[str]) -> bool:
-    """`2A`, `33C`: a letter right after the digits that is no unit."""
+def _is_part_of_name(text: str, match: re.Match[str]) -> bool:
+    """Whether a letter that is no unit follows the digits: `2A`, `33C`."""
     return (
-        at.end() == at.end("number")
-        and text[at.end() : at.end() + 1].isascii()
-        and text[at.end() : at.end() + 1].isalpha()
+        match.end() == match.end("number")
+        and text[match.end() : match.end() + 1].isascii()
+        and text[match.end() : match.end() + 1].isalpha()
     )
 
 
 def _parse_digits(written: str) -> list[float]:
-    """Ways to understand digits with points and commas between them, the likeliest first."""
+    """The readings of digits with points and commas between them, the likeliest first."""
     written = re.sub("[\u00a0\u202f’]", "", written)
     marks = [mark for mark in written if mark in ".,"]
     if not marks:
@@ -361,10 +364,10 @@ def _parse_digits(written: str) -> list[float]:
     return [whole, decimal] if grouped else [decimal]
 
 
-def _complete_year(text: str, at: re.Match[str]) -> float | None:
+def _complete_year(text: str, match: re.Match[str]) -> float | None:
     """The second year of `1998–99`, with the century of the first."""
-    before = re.search(r"(?<!\d)(\d{2})\d{2}[-–]$", text[max(0, at.start() - 6) : at.start()])
-    return float(before[1] + at["number"]) if before and re.fullmatch(r"\d\d", at["number"]) else None
+    before = re.search(r"(?<!\d)(\d{2})\d{2}[-–]$", text[max(0, match.start() - 6) : match.start()])
+    return float(before[1] + match["number"]) if before and re.fullmatch(r"\d\d", match["number"]) else None
 
 
 def _parse_scale(written: str | None) -> float:
@@ -376,28 +379,28 @@ def _parse_scale(written: str | None) -> float:
 
 
 def _numeral_values(text: str) -> Iterator[Value]:
-    for pattern, read in (
+    for pattern, parse in (
         (numerals.ENGLISH_PATTERN, numerals.parse_english),
         (numerals.VIETNAMESE_PATTERN, numerals.parse_vietnamese),
     ):
-        for at in pattern.finditer(text):
-            if numeral := read(at[0]):
+        for match in pattern.finditer(text):
+            if numeral := parse(match[0]):
                 yield _value_with_unit(
-                    text, at.start(), at.start() + numeral.end, numeral.number, sure=numeral.is_certain
+                    text, match.start(), match.start() + numeral.end, numeral.number, is_certain=numeral.is_certain
                 )
-    for at in numerals.CHINESE_PATTERN.finditer(text):
-        if text[at.start() - 1 : at.start()] in ("几", "数", "好", "统", "唯"):
+    for match in numerals.CHINESE_PATTERN.finditer(text):
+        if text[match.start() - 1 : match.start()] in ("几", "数", "好", "统", "唯"):
             continue
-        if numeral := numerals.parse_chinese(at[0]):
-            counted = text[at.start() - 1 : at.start()] == "第" or _CLASSIFIER.match(text, at.end())
-            sure = numeral.is_certain or (numeral.number > 1 and bool(counted))
-            yield _value_with_unit(text, at.start(), at.end(), numeral.number, sure=sure)
+        if numeral := numerals.parse_chinese(match[0]):
+            is_counter = text[match.start() - 1 : match.start()] == "第" or bool(_CLASSIFIER.match(text, match.end()))
+            is_certain = numeral.is_certain or (numeral.number > 1 and is_counter)
+            yield _value_with_unit(text, match.start(), match.end(), numeral.number, is_certain=is_certain)
 
 
-def _value_with_unit(text: str, start: int, end: int, number: float, *, sure: bool) -> Value:
+def _value_with_unit(text: str, start: int, end: int, number: float, *, is_certain: bool) -> Value:
     after = _AFTER_NUMERAL.match(text, end)
     unit = parse_unit(after["unit"]) if after else None
-    return Value(start, after.end() if after and unit else end, ((Fact("n", number, unit),),), is_certain=sure)
+    return Value(start, after.end() if after and unit else end, ((Fact("n", number, unit),),), is_certain=is_certain)
 
 
 _EXTRACTORS: Final[Sequence[Callable[[str], Iterator[Value]]]] = (

@@ -21,12 +21,12 @@ _CODE_IMAGE_LINK = re.compile(
 )
 _BOLD = re.compile(r"\*\*([^*`]+)\*\*")
 _TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
-_FORMAT_VERSION = "3"
+_FORMAT_VERSION = "4"
 """Part of the edition: with another number, every installation indexes the documentation again."""
 
 
 class Documentation(Struct, frozen=True):
-    """`edition` changes whenever a page does."""
+    """`edition` is a hash of all pages."""
 
     edition: str
     pages: tuple[Snapshot, ...]
@@ -37,20 +37,20 @@ def load_documentation() -> Documentation:
     root = _root()
     files = [*sorted(root.glob("docs/**/*.md")), root / "README.md"]
     texts = {file.relative_to(root).as_posix(): file.read_text(encoding="utf-8") for file in files if file.is_file()}
-    told_apart = "\0".join(f"{name}\0{text}" for name, text in texts.items())
-    edition = hashlib.sha256(f"{_FORMAT_VERSION}\0{told_apart}".encode()).hexdigest()
+    joined = "\0".join(f"{name}\0{text}" for name, text in texts.items())
+    edition = hashlib.sha256(f"{_FORMAT_VERSION}\0{joined}".encode()).hexdigest()
     return Documentation(edition, tuple(_to_snapshot(name, text) for name, text in texts.items()))
 
 
 @cache
 def pack_documentation() -> tuple[LibraryEntry, ...]:
-    """Made ready for the database, which takes a moment. An example in a fence is no statement: a question that stands
-    there to be tried would find its own page."""
+    """The entries for the database, which take a moment to make. Fenced code is not indexed: a question that a page
+    gives as an example would find that page."""
     return tuple(pack(page, include_code=False) for page in load_documentation().pages)
 
 
 def _root() -> Path:
-    """Inside the package where it was installed; in a working copy the folder that the pages are written in."""
+    """The folder of the documentation: inside an installed package, or the root of a working copy."""
     packaged = _PACKAGE / "documentation"
     return packaged if packaged.is_dir() else _PACKAGE.parents[1]
 
@@ -70,16 +70,16 @@ def _to_snapshot(name: str, markdown: str) -> Snapshot:
 
 
 def _extract_links(markdown: str, name: str) -> tuple[str, tuple[Link, ...]]:
-    """Links leave their words behind and stand beside the text; images leave nothing."""
+    """The text with links replaced by their labels and without images, and the links with their offsets in it."""
     parts: list[str] = []
     links: list[Link] = []
     length = end = 0
     for found in _CODE_IMAGE_LINK.finditer(markdown):
-        kept = found["code"] or found["label"] or ""
+        content = found["code"] or found["label"] or ""
         before = markdown[end : found.start()]
         start = length + len(before)
-        parts += [before, kept]
-        length, end = start + len(kept), found.end()
+        parts += [before, content]
+        length, end = start + len(content), found.end()
         if found["label"]:
             links.append(Link(_absolute_url(found["target"], name), start, length))
     return "".join([*parts, markdown[end:]]), tuple(links)

@@ -1,6 +1,7 @@
-"""How well passages answer a question, and which of them are good enough to be called found."""
+"""The relevance of passages for a question, by BM25, and which of them are good enough to be results."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -8,16 +9,19 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from footnote.db.index import Frequencies, IndexHit, IndexTerms
-from footnote.library.terms import base_form, content_terms
+from footnote.db.fulltext import Frequencies, IndexHit, IndexTerms
+from footnote.text.excerpt import best_sentences
 from footnote.text.languages import detect_locale
+from footnote.text.search_terms import alternate_forms, content_terms
+from footnote.text.stems import base_form
 from footnote.text.terms import Term, is_unspaced
 
 
 class Criterion(Struct, frozen=True):
-    """One thing that a passage should have: any of these terms; if there are pairs, one of them side by side.
+    """A part of the question that a passage should contain: any of `terms`, or if there are `pairs`, one of the pairs
+    side by side.
 
-    `share` is how much it counts among wishes of equally rare terms.
+    `share` is its weight relative to other criteria with equally rare terms.
     """
 
     terms: tuple[str, ...]
@@ -30,16 +34,16 @@ class LibraryQuestion(Struct, frozen=True):
 
     @property
     def terms(self) -> list[str]:
-        """Everything to look for, each once."""
-        return list(dict.fromkeys(term for wish in self.criteria for term in wish.terms))
+        """All terms, each once."""
+        return list(dict.fromkeys(term for criterion in self.criteria for term in criterion.terms))
 
 
 def parse_question(text: str) -> LibraryQuestion:
-    telling = list(content_terms(text))
-    unspaced = [term for term in telling if is_unspaced(term.text)]
-    spaced = [term for term in telling if not is_unspaced(term.text)]
-    wishes = _syllable_criteria(spaced, text) if detect_locale(text) == "vi" else _word_criteria(spaced)
-    return LibraryQuestion((*wishes, *_character_criteria(unspaced)))
+    terms = list(content_terms(text))
+    unspaced = [term for term in terms if is_unspaced(term.text)]
+    spaced = [term for term in terms if not is_unspaced(term.text)]
+    criteria = _syllable_criteria(spaced, text) if detect_locale(text) == "vi" else _word_criteria(spaced)
+    return LibraryQuestion((*criteria, *_character_criteria(unspaced)))
 
 
 def _word_criteria(words: list[Term]) -> Iterator[Criterion]:
@@ -48,7 +52,7 @@ def _word_criteria(words: list[Term]) -> Iterator[Criterion]:
 
 
 def _syllable_criteria(syllables: list[Term], text: str) -> Iterator[Criterion]:
-    """A Vietnamese word is mostly two syllables, each of which is common: to find them together is most of a wish."""
+    """Most Vietnamese words have two syllables, each of which is common: the two as neighbours weigh most."""
     pairs: dict[str, list[tuple[str, str]]] = {syllable.text: [] for syllable in syllables}
     for first, second in pairwise(syllables):
         if text[first.end : second.start].isspace():
@@ -63,31 +67,33 @@ def _syllable_criteria(syllables: list[Term], text: str) -> Iterator[Criterion]:
 
 
 def _character_criteria(pairs: list[Term]) -> Iterator[Criterion]:
-    """In Chinese, pairs of characters also lie across two words. A character is there if one of its pairs is."""
-    having: dict[int, list[str]] = {}
+    """One criterion for each Chinese character, which a passage meets if it contains one of the character's pairs. A
+    criterion for each pair would be too strict, because some pairs span two words."""
+    pairs_by_offset: dict[int, list[str]] = {}
     for pair in pairs:
         for offset in range(pair.start, pair.end):
-            having.setdefault(offset, []).append(pair.text)
-    for found in having.values():
-        yield Criterion(tuple(found), share=0.5)
+            pairs_by_offset.setdefault(offset, []).append(pair.text)
+    for texts in pairs_by_offset.values():
+        yield Criterion(tuple(texts), share=0.5)
 
 
 MIN_RELEVANCE = 0.36
-"""The least relevance. Tuned on questions to which the library has the answer, and on as many to which it has none."""
+"""The minimum for a result. It was tuned on questions that the library can answer, and as many that it cannot."""
 MIN_DOCUMENTATION_RELEVANCE = 0.6
-"""Everybody has the documentation, and hardly anybody asks about it: it has to fit better than what somebody read."""
+"""Every library contains the documentation, and few questions are about it, so that its minimum is higher."""
 _SHORT_QUESTION_WORDS = 2
-"""Words of a question of which one is not enough, whatever its weight: "time in Sydney" is not about time."""
+"""In a question of at most this many words, one word is not enough, whatever its weight: "time in Sydney" is not about
+time."""
 _MIN_SHARE_OF_BEST = 0.5
 _MIN_PASSAGES = 1000
-"""A small library knows nothing of how rare a word is: each is weighed as if there were this many passages."""
+"""A small library says little about how rare a word is: weights are computed as if there were this many passages."""
 _BM25_K1, _BM25_B, _AVERAGE_LENGTH = 1.2, 0.4, 90
-"""BM25: how soon more of the same word says nothing new, and how much a long passage has it easier."""
+"""The parameters of BM25: the saturation of term frequency, and the normalization by passage length."""
 _TITLE_BOOST, _ALTERNATE_FORM_WEIGHT = 2.0, 0.8
 
 
 class RankedPassage(Struct, frozen=True):
-    """The best passage of a text, by its offsets."""
+    """The best passage of a text, as offsets."""
 
     snapshot_id: str
     start: int
@@ -103,40 +109,42 @@ class _WeightedCriterion(Struct, frozen=True):
 def rank_passages(
     question: LibraryQuestion, frequencies: Frequencies, candidates: Iterable[IndexHit]
 ) -> list[RankedPassage]:
-    """One passage a text, the best first; none that is not good enough."""
-    wishes = [_WeightedCriterion(wish, _criterion_weight(wish, frequencies)) for wish in question.criteria]
+    """The best passage of each text that is relevant enough, the best text first."""
+    criteria = [
+        _WeightedCriterion(criterion, _criterion_weight(criterion, frequencies)) for criterion in question.criteria
+    ]
     best: dict[str, RankedPassage] = {}
-    for one in candidates:
-        relevance = _relevance(wishes, one.terms)
-        known = best.get(one.snapshot_id)
-        enough = MIN_DOCUMENTATION_RELEVANCE if one.documentation else MIN_RELEVANCE
-        if relevance >= enough and (known is None or relevance > known.relevance):
-            best[one.snapshot_id] = RankedPassage(one.snapshot_id, one.terms.start, one.terms.end, relevance)
-    ranked = sorted(best.values(), key=lambda fitting: -fitting.relevance)
-    return [fitting for fitting in ranked if fitting.relevance >= ranked[0].relevance * _MIN_SHARE_OF_BEST]
+    for hit in candidates:
+        relevance = _relevance(criteria, hit.terms)
+        known = best.get(hit.snapshot_id)
+        minimum = MIN_DOCUMENTATION_RELEVANCE if hit.documentation else MIN_RELEVANCE
+        if relevance >= minimum and (known is None or relevance > known.relevance):
+            best[hit.snapshot_id] = RankedPassage(hit.snapshot_id, hit.terms.start, hit.terms.end, relevance)
+    ranked = sorted(best.values(), key=lambda passage: -passage.relevance)
+    return [passage for passage in ranked if passage.relevance >= ranked[0].relevance * _MIN_SHARE_OF_BEST]
 
 
 def _criterion_weight(criterion: Criterion, frequencies: Frequencies) -> float:
-    """The rarer, the more telling; a word that stands nowhere tells most, and is missed most."""
-    having = max(frequencies.by_term.get(term, 0) for term in criterion.terms)
+    """The inverse document frequency: rarer terms weigh more, and a term that no passage contains weighs most."""
+    matching = max(frequencies.by_term.get(term, 0) for term in criterion.terms)
     passages = max(frequencies.passages, _MIN_PASSAGES)
-    return criterion.share * math.log(1 + (passages - having + 0.5) / (having + 0.5))
+    return criterion.share * math.log(1 + (passages - matching + 0.5) / (matching + 0.5))
 
 
 def _relevance(criteria: list[_WeightedCriterion], terms: IndexTerms) -> float:
-    """The mean of two shares of the question: how much of it the passage has at all, and how strongly."""
-    has = _PassageTerms(terms)
-    strengths = [has.score(one.criterion) for one in criteria]
-    whole = sum(one.weight for one in criteria)
-    covered = sum(one.weight for one, strength in zip(criteria, strengths, strict=True) if strength)
-    strong = sum(one.weight * strength for one, strength in zip(criteria, strengths, strict=True))
-    if covered < whole / 2 and sum(one.criterion.share for one in criteria) <= _SHORT_QUESTION_WORDS:
+    """The mean of two shares of the question: of the criteria that the passage meets, and of their BM25 scores."""
+    passage = _PassageTerms(terms)
+    scores = [passage.score(one.criterion) for one in criteria]
+    total = sum(one.weight for one in criteria)
+    covered = sum(one.weight for one, score in zip(criteria, scores, strict=True) if score)
+    scored = sum(one.weight * score for one, score in zip(criteria, scores, strict=True))
+    if covered < total / 2 and sum(one.criterion.share for one in criteria) <= _SHORT_QUESTION_WORDS:
         return 0
-    return (covered + strong) / 2 / whole
+    return (covered + scored) / 2 / total
 
 
 class _PassageTerms:
-    """The terms of a passage, counted."""
+    """The term frequencies of a passage."""
 
     def __init__(self, terms: IndexTerms) -> None:
         self._words = terms.text.split(" ")
@@ -149,9 +157,9 @@ class _PassageTerms:
         return Counter(pairwise(self._words))
 
     def score(self, criterion: Criterion) -> float:
-        """0: not there; about 1: there once; at most 2.2, however often."""
-        times = self._pair_frequency(criterion) if criterion.pairs else self._term_frequency(criterion)
-        return times * (_BM25_K1 + 1) / (times + _BM25_K1 * self._length)
+        """0 if the passage does not meet the criterion, about 1 for one occurrence, at most 2.2 for many."""
+        frequency = self._pair_frequency(criterion) if criterion.pairs else self._term_frequency(criterion)
+        return frequency * (_BM25_K1 + 1) / (frequency + _BM25_K1 * self._length)
 
     def _term_frequency(self, criterion: Criterion) -> float:
         return max(
@@ -161,3 +169,17 @@ class _PassageTerms:
 
     def _pair_frequency(self, criterion: Criterion) -> float:
         return max(self._pairs[pair] for pair in criterion.pairs)
+
+
+MAX_EXCERPT_LENGTH = 400
+_HEADING_MARKS = re.compile(r"^#{1,6} +", re.MULTILINE)
+
+
+def passage_excerpt(passage: str, question: LibraryQuestion) -> str:
+    """The excerpt of a passage for a hit: the sentences with most of the terms of the question."""
+
+    def matched_terms(sentence: str) -> set[str]:
+        words = [term.text for term in content_terms(sentence)]
+        return {*words, *alternate_forms(words)}.intersection(question.terms)
+
+    return best_sentences(_HEADING_MARKS.sub("", passage), matched_terms, MAX_EXCERPT_LENGTH)

@@ -1,77 +1,103 @@
-"""Snapshots as the database keeps them, and back."""
+"""Conversion between snapshots and the rows of the database, with the passages that are indexed."""
 
 import hashlib
-import re
 import zlib
 from collections.abc import Iterator
 from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from footnote.db.index import IndexTerms
+from footnote.db.fulltext import IndexTerms
 from footnote.db.library import FoundPassage, LibraryEntry, SnapshotRow
-from footnote.library.terms import alternate_forms, content_terms
 from footnote.protocol.sources import Link, Snapshot
-from footnote.text.sentences import sentences
+from footnote.text.markdown import MarkdownLine, read_lines
+from footnote.text.search_terms import alternate_forms, content_terms
+from footnote.text.sentences import Span, sentences
 
 MAX_PASSAGE_BYTES = 900
-"""About a paragraph. In bytes: a Chinese character has three of them, and says about as much as three letters."""
-_BLOCK = re.compile(r"\S[^\n]*(?:\n(?![ \t]*\n|#{1,6} )[^\n]+)*")
-_HEADING = re.compile(r"#{1,6} +(.+)")
-_FENCED = re.compile(r"^(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^\1[ \t]*+$|(?P<open>\Z))", re.MULTILINE | re.DOTALL)
+"""About a paragraph. In bytes, because a Chinese character has three and says about as much as three letters."""
 
 
 class PassageSection(Struct, frozen=True):
-    """A piece of a text by its offsets, and the heading that it stands under."""
+    """A passage of a text as offsets, and the heading above it."""
 
     start: int
     end: int
     heading: str
 
 
+class _Paragraph(Struct, frozen=True, gc=False):
+    """Lines without a blank line between them. `heading` is the title of a paragraph that begins with a heading;
+    `follows_code`: fenced code was left out right before it."""
+
+    start: int
+    end: int
+    heading: str | None
+    follows_code: bool
+
+
 def split_passages(text: str, *, include_code: bool = True) -> Iterator[PassageSection]:
-    """In order. A heading begins a new passage; short paragraphs share one, a long one is cut between sentences.
-    Without `code`, what stands in fences is in none of them."""
+    """The passages of a text in order. A heading begins a new passage; short paragraphs share one, a long paragraph is
+    cut between sentences. Without `include_code`, fenced code belongs to no passage."""
     heading = ""
-    for stretch in [(0, len(text))] if include_code else _prose_spans(text):
-        start, end, size = 0, 0, 0
-        for piece_start, piece_end in _split_blocks(text, *stretch):
-            piece = text[piece_start:piece_end]
-            begins = _HEADING.match(piece)
-            weight = _byte_length(piece)
-            if size and (begins or size + weight > MAX_PASSAGE_BYTES):
+    start, end, size = 0, 0, 0
+    for paragraph in _paragraphs(text, include_code=include_code):
+        for piece in _pieces(text, paragraph):
+            piece_size = _byte_length(text[piece.start : piece.end])
+            begins = piece.start == paragraph.start and (paragraph.heading is not None or paragraph.follows_code)
+            if size and (begins or size + piece_size > MAX_PASSAGE_BYTES):
                 yield PassageSection(start, end, heading)
                 size = 0
-            if begins:
-                heading = begins.group(1)
+            if paragraph.heading is not None:
+                heading = paragraph.heading
             if not size:
-                start = piece_start
-            end, size = piece_end, size + weight
-        if size:
-            yield PassageSection(start, end, heading)
+                start = piece.start
+            end, size = piece.end, size + piece_size
+    if size:
+        yield PassageSection(start, end, heading)
 
 
-def _prose_spans(text: str) -> Iterator[tuple[int, int]]:
-    """What stands between fenced blocks."""
-    end = 0
-    for fenced in _FENCED.finditer(text):
-        if fenced["open"] is not None:  # it is never closed: a text that is cut is still a text
-            break
-        yield end, fenced.start()
-        end = fenced.end()
-    yield end, len(text)
-
-
-def _split_blocks(text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Paragraphs; the sentences of a long one; slices of what has no sentences, such as a script on one line."""
-    for block in _BLOCK.finditer(text, first, last):
-        if _byte_length(block.group()) <= MAX_PASSAGE_BYTES:
-            yield block.start(), block.end()
+def _paragraphs(text: str, *, include_code: bool) -> Iterator[_Paragraph]:
+    paragraph: _Paragraph | None = None
+    follows_code = False
+    for line in _indexed_lines(text, include_code=include_code):
+        content = None if line is None else text[line.start : line.end].strip()
+        if paragraph and line and content and line.kind != "heading":
+            paragraph = replace(paragraph, end=line.end)
             continue
-        for sentence in sentences(text, block.start(), block.end()):
-            for start in range(sentence.start, sentence.end, MAX_PASSAGE_BYTES):
-                yield start, min(start + MAX_PASSAGE_BYTES, sentence.end)
+        if paragraph:
+            yield paragraph
+            paragraph, follows_code = None, False
+        if line is None:
+            follows_code = True
+        elif content:
+            heading = text[line.content : line.end] if line.kind == "heading" else None
+            start = line.start + text[line.start : line.end].index(content)
+            paragraph = _Paragraph(start, line.end, heading, follows_code)
+    if paragraph:
+        yield paragraph
+
+
+def _indexed_lines(text: str, *, include_code: bool) -> Iterator[MarkdownLine | None]:
+    """The lines that are indexed; None for a line of fenced code that is left out. Code after a fence that is never
+    closed is indexed: the end of the text may have been cut off."""
+    lines = list(read_lines(text, indented_code=False))
+    fences = [at for at, line in enumerate(lines) if line.kind == "fence"]
+    closed = fences[-1] + 1 if fences and len(fences) % 2 == 0 else fences[-1] if fences else 0
+    for at, line in enumerate(lines):
+        yield line if include_code or at >= closed or line.kind not in ("code", "fence") else None
+
+
+def _pieces(text: str, paragraph: _Paragraph) -> Iterator[Span]:
+    """The paragraph; the sentences of a long one; slices of a long text without sentences, such as a script."""
+    if _byte_length(text[paragraph.start : paragraph.end]) <= MAX_PASSAGE_BYTES:
+        yield Span(paragraph.start, paragraph.end)
+        return
+    for sentence in sentences(text, paragraph.start, paragraph.end):
+        for start in range(sentence.start, sentence.end, MAX_PASSAGE_BYTES):
+            yield Span(start, min(start + MAX_PASSAGE_BYTES, sentence.end))
 
 
 def _byte_length(text: str) -> int:
@@ -81,47 +107,48 @@ def _byte_length(text: str) -> int:
 T = TypeVar("T")
 
 MAX_URL_BYTES = 2000
-"""In bytes. The web knows longer ones; PostgreSQL takes no more than 2704 into an index."""
+"""Some URLs are longer, but PostgreSQL accepts no more than 2704 bytes in an index."""
 
 
 def pack(snapshot: Snapshot, *, searchable: bool = True, include_code: bool = True) -> LibraryEntry:
-    """With the terms of its passages, if it is to be searched, which takes some milliseconds for a long page. Without
-    `code`, what stands in fences is not found."""
+    """The entry of a snapshot. `searchable`: with the terms of its passages, which takes some milliseconds for a long
+    page. `include_code`: fenced code is indexed too."""
     packed = zlib.compress(snapshot.text.encode("utf-8", "surrogatepass"))
     terms = _passage_terms(snapshot, include_code=include_code) if searchable else ()
     return LibraryEntry(_snapshot_row(snapshot), packed, len(snapshot.text), terms)
 
 
 def unpack(row: FoundPassage) -> Snapshot:
-    reading = row.reading
+    metadata = row.reading
     return Snapshot(
-        url=reading.url,
+        url=metadata.url,
         text=zlib.decompress(row.packed).decode("utf-8", "surrogatepass"),
-        title=reading.title,
-        author=reading.author,
-        published=reading.published,
-        language=reading.language,
-        site_name=reading.site_name,
-        canonical_url=reading.canonical_url,
-        media_type=reading.media_type,
-        fetched_at=reading.fetched_at,
-        links=tuple(Link(*link) for link in _unpack_json(reading.links, list[tuple[str, int, int]])),
-        pages=tuple(_unpack_json(reading.pages, list[int])),
-        icon=reading.icon,
+        title=metadata.title,
+        author=metadata.author,
+        published=metadata.published,
+        language=metadata.language,
+        site_name=metadata.site_name,
+        canonical_url=metadata.canonical_url,
+        media_type=metadata.media_type,
+        fetched_at=metadata.fetched_at,
+        links=tuple(Link(*link) for link in _unpack_json(metadata.links, list[tuple[str, int, int]])),
+        pages=tuple(_unpack_json(metadata.pages, list[int])),
+        icon=metadata.icon,
     )
 
 
 def url_key(url: str) -> str:
-    """What a page is kept under. One that is too long for an index is cut, and told apart by what it was."""
-    whole = storable_text(url)
-    if len(encoded := whole.encode()) <= MAX_URL_BYTES:
-        return whole
-    kept = encoded[: MAX_URL_BYTES - 40].decode("utf-8", "ignore")
-    return f"{kept}…{hashlib.sha256(encoded).hexdigest()[:32]}"
+    """The key of a page in the database: its URL. One that is too long for an index is cut, and a hash of the whole is
+    appended."""
+    storable = storable_text(url)
+    if len(encoded := storable.encode()) <= MAX_URL_BYTES:
+        return storable
+    beginning = encoded[: MAX_URL_BYTES - 40].decode("utf-8", "ignore")
+    return f"{beginning}…{hashlib.sha256(encoded).hexdigest()[:32]}"
 
 
 def storable_text(text: str) -> str:
-    """Without what no database takes: halves of characters, and the character that ends a string in C."""
+    """The text without lone surrogates and NUL characters, which databases refuse."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
@@ -156,7 +183,7 @@ def _unpack_json(packed: bytes, kind: type[list[T]]) -> list[T]:
 
 
 def _passage_terms(snapshot: Snapshot, *, include_code: bool) -> tuple[IndexTerms, ...]:
-    """A passage is also found by the title of its page and by its heading."""
+    """The terms of each passage, which include the title of the page and the heading above the passage."""
     title = _content_words(snapshot.title)
     return tuple(
         _index_terms(

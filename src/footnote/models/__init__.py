@@ -1,6 +1,6 @@
 """Model APIs: one stream of twelve events, whatever the provider speaks.
 
-A response walks: bytes ▸ `protocol.sse` payloads ▸ `anthropic` or `openai_chat` reads each one ▸ `accumulate`
-folds it into events and the message ▸ `stream` yields them, retries, stalls, cancels and closes the socket.
-A request walks: `agent` context ▸ `repair` ▸ the API module's `body` ▸ the socket.
+A response: bytes ▸ payloads of `protocol.sse` ▸ parsed by the adapter, `anthropic` or `openai_chat` ▸ folded into
+events and the message by `accumulate` ▸ yielded by `stream`, which retries, throttles, cancels and closes the socket. A
+request: the context of `agent` ▸ `repair` ▸ the adapter's `request_body` ▸ the socket.
 """

@@ -1,6 +1,6 @@
-"""The one fold: what a provider sends, piece by piece, into events and the message they add up to.
+"""The one fold: makes events of the deltas of a provider, and the message that they add up to.
 
-An API module says what happened (`open_text`, `grow`, `sign`, …); the fold answers with the event and keeps the
+An adapter reports what happened (`open_text`, `append`, `add_signature`, …); the fold returns the event and stores the
 pieces. Pieces are joined once, at the end, so that the cost of a delta does not grow with the answer.
 """
 
@@ -11,8 +11,9 @@ from typing import Any, Literal, cast
 import jiter
 from msgspec.structs import replace
 
+from footnote.models.tool_names import ToolNames
 from footnote.models.wire import MalformedJson, loads
-from footnote.protocol.ids import new_id
+from footnote.protocol import new_id
 from footnote.protocol.messages import (
     AssistantMessage,
     Block,
@@ -41,8 +42,8 @@ from footnote.protocol.stream import (
 
 MAX_DEPTH = 64
 MAX_ARGUMENTS = 2_000_000
-"""Characters of the arguments of one call: several times what any model can say in one response. More is kept, and not
-read, because reading it would hold up everybody else."""
+"""Limit for the characters of one call's arguments: several times what any model can write in one response. Longer ones
+are stored but not parsed, because that would block the event loop."""
 _JSON_SIGNS = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 
 
@@ -66,8 +67,8 @@ class _OpenThinking:
 class _OpenCall:
     """A call whose arguments are still arriving.
 
-    The preview is read anew only when the text grew by an eighth, and once more when the last brace has come, so that
-    the last preview is whole: linear over the whole call, whatever the pieces are.
+    The preview is parsed again only when the text has grown by an eighth, and once more after the last brace, so that
+    the last preview is complete: linear in the length of the call, whatever the pieces are.
     """
 
     __slots__ = (
@@ -109,8 +110,8 @@ class _OpenCall:
         return self.preview
 
     def _check_complete(self) -> bool:
-        """Whether every brace is closed, by the signs that came since this was asked before. True once: what follows
-        the end of an object is no part of it."""
+        """Whether every brace is closed, by the characters since the last check. True once: what follows the end of an
+        object is not part of it."""
         for found in _JSON_SIGNS.finditer("".join(self.parts[self.scanned :])):
             sign = found.group()
             if sign == '"':
@@ -126,13 +127,15 @@ _OpenBlock = _OpenText | _OpenThinking | _OpenCall
 
 
 class Accumulator:
-    """State of one response. `taken` are call ids of the conversation: some servers count from zero each time."""
+    """State of one response. `used_ids` are the call ids of the conversation: some servers count from zero each
+    time. `tool_names`: a call has the name of the tool, however the model spells it."""
 
-    def __init__(self, model: str, used_ids: frozenset[str] = frozenset()) -> None:
+    def __init__(self, model: str, used_ids: frozenset[str] = frozenset(), tool_names: ToolNames | None = None) -> None:
         self.model = model
+        self._tool_names = tool_names or ToolNames()
         self.usage = Usage()
         self.message: AssistantMessage | None = None
-        """The whole of it, once it has ended."""
+        """The complete message, once the response has ended."""
         self._used_ids = set(used_ids)
         self._blocks: list[_OpenBlock | Block] = []
 
@@ -148,6 +151,7 @@ class Accumulator:
         if not call_id or call_id in self._used_ids:
             call_id = new_id("call")
         self._used_ids.add(call_id)
+        name = self._tool_names.resolve(name)
         return ToolCallStart(self._open(_OpenCall(call_id, name)), call_id, name)
 
     def add_foreign(self, block: dict[str, Any]) -> int:
@@ -160,7 +164,7 @@ class Accumulator:
     # Growing ---------------------------------------------------------------------------------------------
 
     def append(self, index: int, delta: str) -> StreamEvent | None:
-        """A piece of whatever block stands at `index`; nothing for an empty piece or a closed block."""
+        """Adds a piece to the block at `index`. No event for an empty piece or a closed block."""
         block = self._blocks[index]
         if not delta:
             return None
@@ -178,22 +182,22 @@ class Accumulator:
         """The name of a call that was opened without one. It is set once: some servers repeat it in every piece."""
         block = self._blocks[index]
         if isinstance(block, _OpenCall) and not block.name:
-            block.name = name
+            block.name = self._tool_names.resolve(name)
 
     def set_extra(self, index: int, extra: dict[str, Any]) -> None:
-        """Fields of the provider's own beside a call, to be sent back as they are."""
+        """The provider's own fields beside a call, to be sent back unchanged."""
         block = self._blocks[index]
         if isinstance(block, _OpenCall):
             block.extra |= extra
 
     def add_signature(self, index: int, signature: str) -> None:
-        """The provider's proof of a thinking block; it may come in pieces."""
+        """The provider's signature of a thinking block, which may arrive in pieces."""
         block = self._blocks[index]
         if isinstance(block, _OpenThinking):
             block.signature.append(signature)
 
     def set_details(self, index: int, details: Callable[[], tuple[dict[str, Any], ...]]) -> None:
-        """A router's own reasoning records, to be sent back as they are; asked for when the block is whole."""
+        """A router's own reasoning records, to be sent back unchanged; called when the block is complete."""
         block = self._blocks[index]
         if isinstance(block, _OpenThinking):
             block.details = details
@@ -226,7 +230,7 @@ class Accumulator:
                 yield event
 
     def finish(self, reason: Literal["stop", "length", "toolUse"], raw: str | None) -> Iterator[StreamEvent]:
-        """The good end. A response that asks for calls stops with `toolUse` whatever the server called it."""
+        """Ends the response. One with tool calls stops with `toolUse`, whatever reason the server gives."""
         yield from self._close_all()
         if reason == "stop" and any(isinstance(block, ToolCall) for block in self._blocks):
             reason = "toolUse"
@@ -235,7 +239,7 @@ class Accumulator:
     def fail(
         self, reason: Literal["error", "aborted"], failure: Failure, raw: str | None = None
     ) -> Iterator[StreamEvent]:
-        """The bad end: closes what is open and keeps all that came."""
+        """Ends the response with a failure: closes the open blocks and keeps all that was received."""
         yield from self._close_all()
         yield Failed(reason, self._message(reason, raw, failure))
 
@@ -259,12 +263,15 @@ def _parse_preview(text: str, last: dict[str, Any]) -> dict[str, Any]:
 
 
 def _build_call(call_id: str, name: str, text: str) -> ToolCall:
-    """Only a whole JSON object counts as arguments; nothing is repaired, because it would be executed."""
+    """Only a complete JSON object counts as arguments, or a JSON string that holds one; nothing is repaired, because it
+    would be executed."""
     if len(text) > MAX_ARGUMENTS:
         return ToolCall(call_id, name, {}, invalid=text)
     try:
         value: Any = loads(text) if text.strip() else {}
-    except MalformedJson:
+        if isinstance(value, str):
+            value = loads(value) if value.strip() else {}
+    except (MalformedJson, UnicodeEncodeError):
         return ToolCall(call_id, name, {}, invalid=text)
     if not isinstance(value, dict) or _is_deeper(value, MAX_DEPTH):  # pyright: ignore[reportUnknownArgumentType] - JSON
         return ToolCall(call_id, name, {}, invalid=text)
@@ -272,7 +279,7 @@ def _build_call(call_id: str, name: str, text: str) -> ToolCall:
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
-    """Nested more than `levels` deep: nothing that a tool takes is, and recursion has an end."""
+    """Whether JSON is nested more than `levels` deep, as no arguments of a tool are. The recursion ends there, too."""
     match value:
         case dict():
             inner = cast("dict[Any, Any]", value).values()

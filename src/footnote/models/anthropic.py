@@ -2,12 +2,14 @@
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from footnote.models import errors
 from footnote.models.accumulate import Accumulator
+from footnote.models.anthropic_citations import CITATIONS_NOTE, ReceivedText, cut_passages
 from footnote.models.base import Context, Endpoint, Options
 from footnote.models.profiles import Profile, effort_of
 from footnote.models.repair import HistoryRules, repair
@@ -16,7 +18,6 @@ from footnote.protocol.messages import (
     AssistantMessage,
     Block,
     Foreign,
-    Image,
     Message,
     Part,
     Text,
@@ -25,7 +26,9 @@ from footnote.protocol.messages import (
     ToolResultMessage,
     Usage,
 )
+from footnote.protocol.sources import EvidencePassage, evidence_in
 from footnote.protocol.stream import StreamEvent
+from footnote.protocol.tools import ToolSpec
 
 PATH = "/v1/messages"
 MODELS_PATH = "/v1/models?limit=1000"
@@ -47,8 +50,8 @@ _CACHE_CONTROL = {"cache_control": {"type": "ephemeral"}}
 
 
 def request_headers(endpoint: Endpoint) -> dict[str, str]:
-    named = {"content-type": "application/json", "anthropic-version": VERSION}
-    return named | {"x-api-key": endpoint.api_key} if endpoint.api_key else named
+    headers = {"content-type": "application/json", "anthropic-version": VERSION}
+    return headers | {"x-api-key": endpoint.api_key} if endpoint.api_key else headers
 
 
 def request_body(model_id: str, context: Context, options: Options, profile: Profile) -> dict[str, Any]:
@@ -57,7 +60,7 @@ def request_body(model_id: str, context: Context, options: Options, profile: Pro
     request: dict[str, Any] = {
         "model": model_id.partition("/")[2],
         "stream": True,
-        "messages": _messages(repair(context.messages, rules)),
+        "messages": _messages(repair(context.messages, rules), native=profile.citations == "native"),
         **_token_limits(options, profile),
     }
     if context.system.strip():
@@ -72,36 +75,36 @@ def request_body(model_id: str, context: Context, options: Options, profile: Pro
 
 
 def _token_limits(options: Options, profile: Profile) -> dict[str, Any]:
-    """`max_tokens`, and thinking in the way that this model wants to be asked for it."""
-    longest = min(options.max_tokens or 32_000, profile.max_output)
+    """`max_tokens`, and thinking in the form that this model accepts."""
+    max_tokens = min(options.max_tokens or 32_000, profile.max_output)
     budget = options.thinking_budget
     if not budget or profile.thinking == "none":
-        return {"max_tokens": longest}
+        return {"max_tokens": max_tokens}
     if profile.thinking == "adaptive":
         return {
-            "max_tokens": longest,
+            "max_tokens": max_tokens,
             "thinking": {"type": "adaptive", "display": "summarized"},
             "output_config": {"effort": effort_of(budget)},
         }
     budget = max(1024, budget)
-    if profile.thinking is not None:  # of an unknown model the limit is not known either: the wish counts
+    if profile.thinking is not None:  # the limit of an unknown model is not known: its budget stays as it is
         budget = min(budget, profile.max_output - 1024)
-        longest = min(profile.max_output, max(longest, budget + 4096))
+        max_tokens = min(profile.max_output, max(max_tokens, budget + 4096))
     return {
-        "max_tokens": max(longest, budget + 1024),
+        "max_tokens": max(max_tokens, budget + 1024),
         "thinking": {"type": "enabled", "budget_tokens": budget},
     }
 
 
-def _messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
-    """Wire messages; what stands side by side in one role becomes one message, so that all results of a round
-    answer together."""
+def _messages(messages: Iterable[Message], *, native: bool) -> list[dict[str, Any]]:
+    """Wire messages. Neighbours with the same role become one, so that all results of a round are in one message.
+    `native`: with the passages of results as blocks that the API cites."""
     wire: list[dict[str, Any]] = []
     for message in messages:
         if isinstance(message, AssistantMessage):
             role, blocks = "assistant", [_block(block) for block in message.content]
         elif isinstance(message, ToolResultMessage):
-            role, blocks = "user", [_tool_result(message)]
+            role, blocks = "user", [_tool_result(message, native=native)]
         else:
             role, blocks = "user", [_part(part) for part in message.content]
         if wire and wire[-1]["role"] == role:
@@ -133,12 +136,22 @@ def _part(part: Part) -> dict[str, Any]:
     return {"type": "image", "source": {"type": "base64", "media_type": part.media_type, "data": data}}
 
 
-def _tool_result(message: ToolResultMessage) -> dict[str, Any]:
-    # An error may hold text only: the API refuses images in it.
-    seen = any(isinstance(part, Image) for part in message.content) and not message.is_error
-    content = [_part(part) for part in message.content] if seen else message.text or "(no output)"
+def _tool_result(message: ToolResultMessage, *, native: bool) -> dict[str, Any]:
+    content: list[dict[str, Any]] | str = message.text or "(no output)"
+    if not message.is_error:  # an error may hold text only: the API refuses other blocks in it
+        passages = tuple(evidence_in(message.artifact or {})) if native else ()
+        blocks = [block for part in message.content for block in _result_blocks(part, passages)]
+        kinds = {block["type"] for block in blocks}
+        if "search_result" in kinds:
+            content = [*blocks, {"type": "text", "text": CITATIONS_NOTE}]
+        elif "image" in kinds:
+            content = blocks
     result = {"type": "tool_result", "tool_use_id": message.tool_call_id, "content": content}
     return result | {"is_error": True} if message.is_error else result
+
+
+def _result_blocks(part: Part, passages: tuple[EvidencePassage, ...]) -> list[dict[str, Any]]:
+    return cut_passages(part.text, passages) if isinstance(part, Text) and passages else [_part(part)]
 
 
 # Responses -----------------------------------------------------------------------------------------------
@@ -160,13 +173,14 @@ class _AnthropicDelta(Struct):
     text: str | None = None
     thinking: str | None = None
     signature: str | None = None
+    citation: Any = None
     partial_json: str | None = None
     stop_reason: str | None = None
     stop_details: dict[str, Any] | None = None
 
 
 class _Event(Struct):
-    """Any event of the stream. Kinds that are not named here pass by."""
+    """Any event of the stream. Other types are ignored."""
 
     type: str = ""
     index: int = 0
@@ -177,12 +191,16 @@ class _Event(Struct):
     error: Any = None
 
 
-def response_parser(accumulator: Accumulator, endpoint: Endpoint) -> "AnthropicParser":
+def response_parser(
+    accumulator: Accumulator,
+    endpoint: Endpoint,
+    tools: tuple[ToolSpec, ...] = (),  # noqa: ARG001 - this API never sends calls as text
+) -> "AnthropicParser":
     return AnthropicParser(accumulator, endpoint)
 
 
 class AnthropicParser:
-    """Payloads of one response, in order. `ended` is true once the answer is whole, or has failed."""
+    """Payloads of one response, in order. `is_complete` is true once the answer has ended or failed."""
 
     _decode = Decoder(_Event)
 
@@ -191,7 +209,9 @@ class AnthropicParser:
         self._accumulator = accumulator
         self._endpoint = endpoint
         self._indexes: dict[int, int] = {}
-        # Some gateways send the input of a call whole with its start, and no deltas.
+        self._texts: dict[int, ReceivedText] = {}
+        """The texts that have not ended, by their position."""
+        # Some gateways send the whole input of a call with its start, and no deltas.
         self._pending_inputs: dict[int, str] = {}
         self._stop_reason: str | None = None
         self._stop_details: dict[str, Any] = {}
@@ -217,23 +237,28 @@ class AnthropicParser:
                 return self._final_events()
             case "error":
                 self.is_complete = True
-                return self._accumulator.fail("error", errors.from_event(self._endpoint, event.error))
+                failure = errors.from_event(self._endpoint, event.error)
+                return chain(self.flush(), self._accumulator.fail("error", failure))
             case _:
-                pass  # pings, and kinds that do not exist yet
+                pass  # pings, and types that do not exist yet
         return ()
 
     def finish(self) -> Iterable[StreamEvent]:
-        """The body ended without `message_stop`: the answer is not whole, whatever it looks like."""
-        return self._accumulator.fail("error", errors.stream_truncated(self._endpoint), self._stop_reason)
+        """The body ended without `message_stop`: the answer is incomplete, whatever it looks like."""
+        failure = errors.stream_truncated(self._endpoint)
+        return chain(self.flush(), self._accumulator.fail("error", failure, self._stop_reason))
 
-    def flush(self) -> Iterable[StreamEvent]:
-        return ()
+    def flush(self) -> Iterator[StreamEvent]:
+        for position, text in self._texts.items():
+            if event := self._accumulator.append(position, text.flush()):
+                yield event
 
     def _open(self, index: int, block: dict[str, Any]) -> Iterator[StreamEvent]:
+        if block.get("type") == "text":
+            yield from self._open_text(index, block)
+            return
+        yield from self._end_stopped_texts()
         match block.get("type"):
-            case "text":
-                start = self._accumulator.open_text()
-                first = block.get("text")
             case "thinking":
                 start = self._accumulator.open_thinking()
                 first = block.get("thinking")
@@ -253,6 +278,25 @@ class AnthropicParser:
         if first and (event := self._accumulator.append(start.index, str(first))):
             yield event
 
+    def _open_text(self, index: int, block: dict[str, Any]) -> Iterator[StreamEvent]:
+        """Begins a text, or goes on with the one of the block before."""
+        text = next((text for text in self._texts.values() if text.is_stopped), None)
+        if text is None:
+            start = self._accumulator.open_text()
+            text = self._texts[start.index] = ReceivedText(start.index)
+            yield start
+        self._indexes[index] = text.index
+        text.start_block(block.get("citations"))
+        if event := self._accumulator.append(text.index, text.feed(str(block.get("text") or ""))):
+            yield event
+
+    def _end_stopped_texts(self) -> Iterator[StreamEvent]:
+        for position in [position for position, text in self._texts.items() if text.is_stopped]:
+            if event := self._accumulator.append(position, self._texts.pop(position).flush()):
+                yield event
+            if end := self._accumulator.close(position):
+                yield end
+
     def _append(self, index: int, delta: _AnthropicDelta) -> tuple[StreamEvent, ...]:
         position = self._indexes.get(index)
         if position is None:
@@ -261,12 +305,21 @@ class AnthropicParser:
             self._accumulator.add_signature(position, delta.signature)
         if delta.partial_json:
             self._pending_inputs.pop(position, None)
-        event = self._accumulator.append(position, delta.text or delta.partial_json or delta.thinking or "")
+        piece = delta.text or delta.partial_json or delta.thinking or ""
+        if text := self._texts.get(position):
+            if delta.citation is not None:
+                text.cite(delta.citation)
+            piece = text.feed(piece)
+        event = self._accumulator.append(position, piece)
         return () if event is None else (event,)
 
     def _close(self, index: int) -> Iterator[StreamEvent]:
         position = self._indexes.get(index)
         if position is None:
+            return
+        if text := self._texts.get(position):
+            if grown := self._accumulator.append(position, text.stop_block()):
+                yield grown
             return
         if grown := self._accumulator.append(position, self._pending_inputs.pop(position, "")):
             yield grown
@@ -277,8 +330,8 @@ class AnthropicParser:
         raw = self._stop_reason
         if raw in _REFUSALS:
             cause = self._stop_details.get("explanation") or self._stop_details.get("category")
-            return self._accumulator.fail("error", errors.refusal(self._endpoint, cause), raw)
-        return self._accumulator.finish(_STOP_REASONS.get(raw or "", "stop"), raw)
+            return chain(self.flush(), self._accumulator.fail("error", errors.refusal(self._endpoint, cause), raw))
+        return chain(self.flush(), self._accumulator.finish(_STOP_REASONS.get(raw or "", "stop"), raw))
 
     def _update_usage(self, usage: _AnthropicUsage | None) -> None:
         """Later numbers replace earlier ones: they are totals, not increments."""

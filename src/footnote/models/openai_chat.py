@@ -1,6 +1,6 @@
 """OpenAI-compatible chat completions: OpenAI, Ollama, vLLM, llama.cpp, OpenRouter and the like.
 
-The servers agree on the outline and differ in the details; what is known of their differences stands here.
+The servers agree on the outline and differ in the details; their known differences are handled here.
 """
 
 from base64 import b64encode
@@ -14,11 +14,13 @@ from msgspec import Struct, field
 from footnote.models import errors
 from footnote.models.accumulate import Accumulator
 from footnote.models.base import Context, Endpoint, Options
+from footnote.models.call_notations import CallNotations, WrittenCall
 from footnote.models.profiles import Profile, effort_of
 from footnote.models.reasoning import (
     InlineThinking,
     ReasoningRecords,
     ThinkingDeduplicator,
+    omits_opening_tag,
     record_text,
     thinking_in_parts,
 )
@@ -35,6 +37,7 @@ from footnote.protocol.messages import (
     Usage,
 )
 from footnote.protocol.stream import StreamEvent
+from footnote.protocol.tools import ToolSpec
 
 PATH = "/chat/completions"
 MODELS_PATH = "/models"
@@ -53,8 +56,8 @@ _REFUSALS = frozenset({"content_filter", "sensitive", "refusal"})
 
 
 def request_headers(endpoint: Endpoint) -> dict[str, str]:
-    named = {"content-type": "application/json"}
-    return named | {"authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else named
+    headers = {"content-type": "application/json"}
+    return headers | {"authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else headers
 
 
 def request_body(model_id: str, context: Context, options: Options, profile: Profile) -> dict[str, Any]:
@@ -93,23 +96,23 @@ def request_body(model_id: str, context: Context, options: Options, profile: Pro
 def _messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
     """Wire messages. User messages side by side become one: some chat templates insist on alternation."""
     wire: list[dict[str, Any]] = []
-    pictures: list[Part] = []
+    images: list[Part] = []
     for message in messages:
         if isinstance(message, ToolResultMessage):
             text = message.text or "(see the image below)"
             wire.append({"role": "tool", "tool_call_id": message.tool_call_id, "content": text})
-            # A tool message holds text only: its images follow, once all results are said.
-            pictures += [part for part in message.content if isinstance(part, Image)]
+            # A tool message may hold text only: its images follow after all results.
+            images += [part for part in message.content if isinstance(part, Image)]
             continue
-        if pictures:
-            _append_user_parts(wire, pictures)
-            pictures = []
+        if images:
+            _append_user_parts(wire, images)
+            images = []
         if isinstance(message, AssistantMessage):
             wire.append(_assistant(message))
         else:
             _append_user_parts(wire, message.content)
-    if pictures:
-        _append_user_parts(wire, pictures)
+    if images:
+        _append_user_parts(wire, images)
     return wire
 
 
@@ -160,7 +163,8 @@ class _Function(Struct):
 
 class _CallDelta(Struct):
     """The last four are where servers put the signature of the thought that led to a call: Google's own endpoint in
-    `extra_content`, proxies before it in any of the others. A model that thinks refuses its call without it."""
+    `extra_content`, proxies before it in any of the others. A model that thinks refuses a call of its own without
+    it."""
 
     index: int | None = None
     id: str | None = None
@@ -172,14 +176,14 @@ class _CallDelta(Struct):
 
     @property
     def extra(self) -> dict[str, Any]:
-        """By the names that they came under."""
-        found = {
+        """Those fields by their names on the wire."""
+        fields = {
             "extra_content": self.extra_content,
             "thought_signature": self.thought_signature,
             "thoughtSignature": self.thought_signature_of_gemini,
             "provider_specific_fields": self.provider_specific_fields,
         }
-        return {name: value for name, value in found.items() if value}
+        return {name: value for name, value in fields.items() if value}
 
 
 class _ChatDelta(Struct):
@@ -213,22 +217,24 @@ class _Chunk(Struct):
     detail: Any = None
 
 
-def response_parser(accumulator: Accumulator, endpoint: Endpoint) -> "ChatParser":
-    return ChatParser(accumulator, endpoint)
+def response_parser(accumulator: Accumulator, endpoint: Endpoint, tools: tuple[ToolSpec, ...] = ()) -> "ChatParser":
+    return ChatParser(accumulator, endpoint, tools)
 
 
 class ChatParser:
-    """Payloads of one response, in order. `ended` is true once the answer is whole, or has failed."""
+    """Payloads of one response, in order. `is_complete` is true once the answer has ended or failed."""
 
     _decode = Decoder(_Chunk)
 
-    def __init__(self, accumulator: Accumulator, endpoint: Endpoint) -> None:
+    def __init__(self, accumulator: Accumulator, endpoint: Endpoint, tools: tuple[ToolSpec, ...]) -> None:
         self.is_complete = False
         self._accumulator = accumulator
         self._endpoint = endpoint
+        self._notations = CallNotations(tools)
         self._text: int | None = None
         self._thinking: int | None = None
-        self._inline = InlineThinking()
+        # A hosted API sends thinking in fields of their own.
+        self._inline = InlineThinking(may_lack_opening=endpoint.is_self_hosted and omits_opening_tag(accumulator.model))
         self._deduplicator = ThinkingDeduplicator()
         self._records = ReasoningRecords()
         self._calls: dict[int, tuple[str, int]] = {}
@@ -243,10 +249,10 @@ class ChatParser:
         chunk = self._decode(payload)
         if chunk.usage is not None:
             self._update_usage(chunk.usage)
-        # An error may stand beside choices: OpenRouter sends both, with the finish reason `error`.
-        if said := chunk.error or (not chunk.choices and chunk.usage is None and (chunk.message or chunk.detail)):
+        # An error may come with choices: OpenRouter sends both, with the finish reason `error`.
+        if error := chunk.error or (not chunk.choices and chunk.usage is None and (chunk.message or chunk.detail)):
             self.is_complete = True
-            return chain(self.flush(), self._accumulator.fail("error", errors.from_event(self._endpoint, said)))
+            return chain(self.flush(), self._accumulator.fail("error", errors.from_event(self._endpoint, error)))
         if not chunk.choices:
             return ()
         choice = chunk.choices[0]
@@ -254,18 +260,24 @@ class ChatParser:
         return () if choice.delta is None else self._append(choice.delta)
 
     def finish(self) -> Iterable[StreamEvent]:
-        """The body ended without `[DONE]`: whole all the same if a finish reason was given."""
+        """The body ended without `[DONE]`: the answer is complete all the same if a finish reason was given."""
         if self._finish_reason is not None:
             return self._end_events()
         return chain(self.flush(), self._accumulator.fail("error", errors.stream_truncated(self._endpoint)))
 
     def flush(self) -> Iterator[StreamEvent]:
-        """What could have been the beginning of a mark, and is not."""
-        return self._emit_parts(self._inline.flush())
+        """Text that was held back because it could have become a thinking tag or a tool call."""
+        yield from self._emit_parts(self._inline.flush())
+        yield from self._emit_decoded(self._notations.flush())
 
     def _append(self, delta: _ChatDelta) -> Iterable[StreamEvent]:
-        if self._text is not None and type(delta.content) is str and _is_only_text(delta):
-            # The path of nearly every chunk of an answer.
+        if (
+            self._text is not None
+            and type(delta.content) is str
+            and _is_only_text(delta)
+            and self._notations.is_plain(delta.content)
+        ):
+            # The fast path, for nearly every chunk of an answer.
             event = self._accumulator.append(self._text, delta.content)
             return () if event is None else (event,)
         return self._emit_delta(delta)
@@ -282,13 +294,13 @@ class ChatParser:
             self._refusal.append(delta.refusal)
         for call in delta.tool_calls or ():
             yield from self._emit_call(call)
-        if delta.function_call is not None:  # the form of before there were several calls
+        if delta.function_call is not None:  # the older form, which has one call
             yield from self._emit_call(_CallDelta(index=0, function=delta.function_call))
 
     def _thinking_text(self, delta: _ChatDelta, details: list[dict[str, Any]]) -> str:
-        """In whatever field it comes; of records, what no field says."""
-        named = delta.reasoning_content or delta.reasoning or delta.thinking or thinking_in_parts(delta.content)
-        return self._deduplicator.new_text(named if isinstance(named, str) else "", record_text(details))
+        """The new thinking of a chunk, from any of the fields that servers use, or else from records."""
+        field_text = delta.reasoning_content or delta.reasoning or delta.thinking or thinking_in_parts(delta.content)
+        return self._deduplicator.new_text(field_text if isinstance(field_text, str) else "", record_text(details))
 
     def _emit_thinking(self, piece: str, details: list[dict[str, Any]]) -> Iterator[StreamEvent]:
         if self._thinking is None:
@@ -309,6 +321,22 @@ class ChatParser:
             yield from self._emit_thinking(piece, []) if is_thinking else self._emit_text(piece)
 
     def _emit_text(self, piece: str) -> Iterator[StreamEvent]:
+        return self._emit_decoded(self._notations.feed(piece))
+
+    def _emit_decoded(self, decoded: Iterable[str | WrittenCall]) -> Iterator[StreamEvent]:
+        for part in decoded:
+            yield from self._emit_plain_text(part) if isinstance(part, str) else self._emit_written_call(part)
+
+    def _emit_written_call(self, call: WrittenCall) -> Iterator[StreamEvent]:
+        """A call that the model wrote into its text, and the server did not parse."""
+        yield from self._end_thinking()
+        yield from self._end_text()
+        start = self._accumulator.open_call("", call.name)
+        yield start
+        if event := self._accumulator.append(start.index, dumps(call.arguments).decode()):
+            yield event
+
+    def _emit_plain_text(self, piece: str) -> Iterator[StreamEvent]:
         if self._text is None:
             yield from self._end_thinking()
             start = self._accumulator.open_text()
@@ -323,7 +351,7 @@ class ChatParser:
         key = delta.index if delta.index is not None else self._call_key(delta)
         known = self._calls.get(key)
         if known is not None and delta.id and function.name and delta.id != known[0]:
-            known = None  # a new call under a used number, which is its number from now on
+            known = None  # a new call that takes over the number of another
         if known is None:
             yield from self.flush()
             yield from self._end_thinking()
@@ -373,7 +401,7 @@ class ChatParser:
         return self._accumulator.finish(_STOP_REASONS.get(raw or "", "stop"), raw)
 
     def _update_usage(self, usage: _ChatUsage) -> None:
-        """Later numbers replace earlier ones. Here the prompt includes what came from the cache."""
+        """Later numbers replace earlier ones. In this API the tokens of the prompt include the cached ones."""
         known = self._accumulator.usage
         cached = _detail_count(usage.prompt_tokens_details, "cached_tokens", known.cache_read)
         written = _detail_count(usage.prompt_tokens_details, "cache_write_tokens", known.cache_write)

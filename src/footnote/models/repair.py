@@ -1,7 +1,7 @@
-"""A history that any provider accepts, made from one that really happened.
+"""The history of a request, repaired so that any provider accepts it.
 
-Runs are stopped in the middle, models are changed between turns, servers invent call ids: the stored history is
-true, and an API would refuse it. This is the one place that mends it; the stored history stays as it is.
+Runs are stopped half-way, models are changed between turns, servers invent call ids: an API would refuse the history as
+it is stored. Only this module repairs it, and only for the request; the stored history stays as it is.
 """
 
 import hashlib
@@ -47,23 +47,29 @@ class HistoryRules(Struct, frozen=True):
     images: bool
     max_id_length: int
     thinking: bool
-    """The API has a place for thinking, and for blocks that we do not know: signed ones go back as they are,
-    unsigned thinking goes back as text."""
+    """Whether the API takes thinking, and blocks of unknown kinds: signed thinking is sent back unchanged, unsigned
+    thinking as text."""
 
 
 def repair(messages: Sequence[Message], rules: HistoryRules) -> list[Message]:
     """`messages` with a question first and last, every call answered right after it, ids unique and well formed,
     and nothing empty."""
-    mended = list(_pair_results(messages, rules))
-    if mended and not isinstance(mended[0], UserMessage):
-        mended.insert(0, EARLIER_OMITTED)
-    if not mended or isinstance(mended[-1], AssistantMessage):
-        mended.append(CONTINUE)
-    return mended
+    repaired = list(_pair_results(messages, rules))
+    if repaired and not isinstance(repaired[0], UserMessage):
+        repaired.insert(0, EARLIER_OMITTED)
+    if not repaired or isinstance(repaired[-1], AssistantMessage):
+        repaired.append(CONTINUE)
+    return repaired
 
 
 def images_in(messages: Sequence[Message]) -> frozenset[Image]:
     return frozenset(part for message in messages for part in message.content if isinstance(part, Image))
+
+
+def has_evidence(messages: Sequence[Message]) -> bool:
+    """Whether a result has passages that an API can be asked to cite."""
+    results = (message.artifact for message in messages if isinstance(message, ToolResultMessage))
+    return any(artifact.get("evidence") for artifact in results if artifact)
 
 
 def without_refused_images(messages: Sequence[Message], refused: frozenset[Image]) -> tuple[Message, ...]:
@@ -79,7 +85,7 @@ def _replace_refused(message: Message, refused: frozenset[Image]) -> Message:
 
 
 def _pair_results(messages: Sequence[Message], rules: HistoryRules) -> Iterator[Message]:
-    taken: set[str] = set()
+    used_ids: set[str] = set()
     position = 0
     while position < len(messages):
         message = messages[position]
@@ -93,15 +99,15 @@ def _pair_results(messages: Sequence[Message], rules: HistoryRules) -> Iterator[
                 while position < len(messages) and isinstance(result := messages[position], ToolResultMessage):
                     results.append(result)
                     position += 1
-                yield from _exchange(message, results, rules, taken)
+                yield from _exchange(message, results, rules, used_ids)
             case ToolResultMessage():
-                pass  # its call is gone: no API accepts a result without one
+                pass  # its call is missing, and no API accepts a result without one
 
 
 def _exchange(
     message: AssistantMessage, results: list[ToolResultMessage], rules: HistoryRules, used_ids: set[str]
 ) -> Iterator[Message]:
-    """One response and the answers to its calls, in call order; missing answers are made up as errors."""
+    """One response and the results of its calls, in call order; a missing result becomes an error."""
     content: list[Block] = []
     answers: list[ToolResultMessage] = []
     same_model = message.model == rules.model
@@ -111,10 +117,10 @@ def _exchange(
             extra = block.extra if same_model else None
             content.append(ToolCall(call_id, _valid_name(block.name), block.arguments, extra=extra))
             answers.append(_result_for(block, call_id, results, rules))
-        elif (mended := _block(block, rules, same_model=same_model)) is not None:
-            content.append(mended)
+        elif (repaired := _block(block, rules, same_model=same_model)) is not None:
+            content.append(repaired)
     while rules.thinking and content and isinstance(content[-1], Thinking):
-        content.pop()  # it led to nothing, and a message may not end with it
+        content.pop()  # a message may not end with thinking
     if any(not isinstance(block, Thinking) for block in content):
         yield msgspec.structs.replace(message, content=tuple(content))
         yield from answers
@@ -130,8 +136,8 @@ def _block(block: Thinking | Text | Foreign, rules: HistoryRules, *, same_model:
             proof = (block.signature or block.redacted) if rules.thinking else block.details
             if same_model and proof:
                 return block
-            spoken = rules.thinking and not block.redacted and block.text.strip()
-            return Text(block.text) if spoken else None
+            is_readable = rules.thinking and not block.redacted and block.text.strip()
+            return Text(block.text) if is_readable else None
 
 
 def _result_for(
@@ -152,13 +158,13 @@ def _parts(content: tuple[Part, ...], rules: HistoryRules) -> tuple[Part, ...]:
 
 
 def _valid_name(name: str) -> str:
-    """A tool that the model made up may have a name that no API takes back."""
+    """A model may invent a tool whose name no API accepts in a history."""
     return _INVALID_NAME_CHARACTERS.sub("_", name)[:64] or "unnamed"
 
 
 def _unique_id(call_id: str, max_length: int, used_ids: set[str]) -> str:
     """A well-formed id that no other call of the conversation has. The same id always becomes the same one, so
-    that the provider's prompt cache still fits."""
+    that the provider's prompt cache stays valid."""
     clean = _INVALID_NAME_CHARACTERS.sub("_", call_id)
     if clean != call_id or not clean or len(clean) > max_length:
         digest = hashlib.blake2b(call_id.encode("utf-8", "replace"), digest_size=5).hexdigest()

@@ -1,4 +1,4 @@
-"""When to ask again, and how long to wait. Only ever before the first event: content is never asked for twice."""
+"""When a request is retried, and after how long. Only before the first event: content is never requested twice."""
 
 import asyncio
 import math
@@ -38,7 +38,7 @@ def _parse_number(value: str | None) -> float | None:
 
 
 class Retry(Struct, frozen=True):
-    """A policy. A server that asks for more than `longest` seconds is not waited for: the user is told instead."""
+    """A retry policy. A server that asks for a wait of more than `max_backoff` seconds is not asked again."""
 
     max_retries: int = 3
     initial_backoff: float = 0.5
@@ -50,7 +50,7 @@ class Retry(Struct, frozen=True):
         """Seconds to wait after failed attempt number `attempt` (from 0), or None: give up."""
         if attempt >= self.max_retries:
             return None
-        asked = retry_after_seconds(headers, time.time())
-        if asked is not None:
-            return asked if asked <= self.max_backoff else None
+        requested = retry_after_seconds(headers, time.time())
+        if requested is not None:
+            return requested if requested <= self.max_backoff else None
         return min(self.max_backoff, self.initial_backoff * 2**attempt) * (0.75 + self.jitter() / 2)

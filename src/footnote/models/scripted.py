@@ -1,12 +1,12 @@
-"""The double that ships: a model that says what it was told to say, in the same twelve events as a real one.
+"""A model for tests that ships with the package: it answers from a script, in the same twelve events as a real one.
 
     ScriptedModel([
         [call("web_search", {"query": "…"})],
         [text("The answer", " is 42.")],
     ])
 
-Each item of the script is one response: a list of blocks, with an `End` such as `fails(…)` last if it is not whole.
-A response may also be a function of the context, for tests that react to what they are sent.
+Each item of the script is one response: a list of blocks, with a `ScriptedEnd` such as `fails(…)` last if it does not
+end well. A response may also be a function of the context, for tests that react to a request.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from footnote.models import errors
 from footnote.models.accumulate import Accumulator
 from footnote.models.base import Context, Options
 from footnote.models.profiles import Profile
-from footnote.protocol.ids import new_id
+from footnote.protocol import new_id
 from footnote.protocol.messages import Failure, Usage, call_ids
 from footnote.protocol.stream import Start, StreamEvent
 
@@ -43,13 +43,13 @@ class ScriptedCall(Struct, frozen=True):
 
 
 class ScriptedPause(Struct, frozen=True):
-    """Waits until `released`: the place to cancel at."""
+    """Waits until `released`, so that a test can cancel here."""
 
     released: asyncio.Event
 
 
 class ScriptedEnd(Struct, frozen=True):
-    """How the response ends, where it is not simply whole."""
+    """The end of a response that does not end well."""
 
     reason: Literal["length", "error"]
     failure: Failure | None = None
@@ -76,7 +76,7 @@ def fails(message: str = "The model failed.", *, type: str = "api_error") -> Scr
 
 
 class ScriptedModel:
-    """Answers request after request from its script, and keeps the `contexts` that it was asked with."""
+    """Answers each request with the next reply of its script, and records the `contexts` of the requests."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class ScriptedModel:
     async def stream(
         self,
         context: Context,
-        options: Options,  # noqa: ARG002 - a script answers the same however it is asked
+        options: Options,  # noqa: ARG002 - a script does not depend on options
         cancel: CancelScope,
     ) -> AsyncGenerator[StreamEvent, None]:
         fold = Accumulator(self.id, call_ids(context.messages))
@@ -137,7 +137,7 @@ async def _perform(
         start = fold.open_text() if step.kind == "text" else fold.open_thinking()
     yield start
     for piece in step.pieces:
-        # A real stream gives the event loop a turn between two pieces; so does this one.
+        # As with a real stream, the event loop runs other tasks between two pieces.
         await cancel.wait(asyncio.sleep(0))
         if event := fold.append(start.index, piece):
             yield event

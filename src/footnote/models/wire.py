@@ -1,4 +1,4 @@
-"""JSON that crosses a provider's wire: strict and fast first, forgiving where servers are known to be sloppy."""
+"""JSON from and to providers: strict and fast first, lenient where servers are known to send invalid JSON."""
 
 import json
 from typing import Any, Generic, TypeVar, cast
@@ -13,7 +13,7 @@ class MalformedJson(ValueError):
 
 
 def replace_surrogates(value: Any) -> Any:
-    """`value` with half characters (lone surrogates) replaced, since no UTF-8 exists for them.
+    """`value` with lone surrogates replaced, which UTF-8 cannot encode.
 
     They come from servers and tools that cut UTF-16 text in the middle of an emoji.
     """
@@ -47,7 +47,7 @@ def dumps(value: Any) -> bytes:
 
 
 class Decoder(Generic[T]):
-    """Payloads of one shape, given as a Struct whose fields are all optional."""
+    """Decodes payloads of one shape: a Struct whose fields are all optional."""
 
     __slots__ = ("_decoder", "_shape")
 

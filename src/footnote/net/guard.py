@@ -1,8 +1,8 @@
-"""What may be opened when a page or a model chose the address: which URLs, which hosts, which addresses.
+"""The URLs, hosts and addresses that may be opened when a page or a model chose them.
 
-A URL is parsed once, and the parsed value is what is checked and what is requested: two parsers that disagree about
-where the host begins are how such checks are passed by. An address is judged where a socket is made for it
-(`net/pages.py`), not where its name is looked up for the first time.
+A URL is parsed once, and the parsed value is both checked and requested: two parsers that disagree about where the host
+begins are how such checks are bypassed. An address is checked where a socket is made for it (`net/connector.py`), not
+where its name is first resolved.
 """
 
 import ipaddress
@@ -15,18 +15,18 @@ from typing import Self
 
 from yarl import URL
 
-from footnote.net.errors import AddressRefused
+from footnote.net import AddressRefused
 
 MAX_URL_LENGTH = 8_000
 
 _BAD_CHARACTERS = re.compile(
     r"[\x00-\x20\x7f-\xa0\xad\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ud800-\udfff\ufeff\\]"
 )
-"""Controls, white space of any script, invisible characters, lone surrogates; and the backslash, which some programs
-read as a slash and others do not."""
+"""Control characters, white space of any script, invisible characters, lone surrogates; and the backslash, which some
+programs read as a slash and others do not."""
 _WITH_AUTHORITY = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
 _AUTHORITY = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\[\]:@%]+)(?::[0-9]{0,5})?")
-"""Without user and password, zone ids and quoted characters: nothing on the public web needs them to be found."""
+"""No user, password, zone id or percent-encoding: no host of the public web needs them."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*")
@@ -36,7 +36,7 @@ _BLOCKED_ZONES = (
     *("localhost", "localdomain", "local", "internal", "intranet", "corp", "lan", "home", "home.arpa"),
     *("metadata.goog", "metadata.tencentyun.com", "metadata.packet.net", "metadata.platformequinix.com"),
 )
-"""Names that lead nowhere but into the network one is in, whatever they resolve to here."""
+"""Names that belong to a private network, whatever they resolve to here."""
 
 _BLOCKED_V4 = tuple(
     IPv4Network(network)
@@ -60,7 +60,7 @@ _BLOCKED_V4 = tuple(
     )
 )
 _UNICAST_V6 = IPv6Network("2000::/3")
-"""All that is given out. Loopback, unique local, link-local, site-local, multicast, discard are outside of it."""
+"""The global unicast range. Loopback, unique local, link-local, site-local, multicast and discard are outside of it."""
 _BLOCKED_V6 = tuple(
     IPv6Network(network)
     for network in (
@@ -78,7 +78,7 @@ _ISATAP = (0x0000_5EFE, 0x0200_5EFE)
 
 
 def is_public(address: str | IPv4Address | IPv6Address) -> bool:
-    """Whether an address is on the public internet; one that carries an IPv4 address is judged by that too."""
+    """Whether an address is on the public internet; an address that embeds an IPv4 address is checked by both."""
     try:
         known = ipaddress.ip_address(address)
     except ValueError:
@@ -93,7 +93,7 @@ def is_public(address: str | IPv4Address | IPv6Address) -> bool:
 
 
 def _embedded_ipv4(address: IPv6Address) -> list[IPv4Address]:
-    """The IPv4 addresses to which packets for an IPv6 address may end up going."""
+    """The IPv4 addresses to which packets for an IPv6 address may be forwarded."""
     bits = int(address)
     last = IPv4Address(bits & 0xFFFF_FFFF)
     if address in _MAPPED or any(address in network for network in _NAT64):
@@ -106,7 +106,7 @@ def _embedded_ipv4(address: IPv6Address) -> list[IPv4Address]:
 
 
 class PageUrl:
-    """A URL that a page or a model chose, in one spelling: without fragment, user and trailing dot."""
+    """A URL that a page or a model chose, in canonical form: without fragment, user and trailing dot."""
 
     __slots__ = ("parsed",)
 
@@ -115,7 +115,7 @@ class PageUrl:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """`AddressRefused` says what is wrong with anything but a plain http or https URL."""
+        """`AddressRefused` says why the text is not a plain http or https URL."""
         if len(text) > MAX_URL_LENGTH:
             raise AddressRefused(f"the URL is longer than {MAX_URL_LENGTH} characters")
         if _BAD_CHARACTERS.search(text):
@@ -139,7 +139,7 @@ class PageUrl:
         return cls(parsed)
 
     def join(self, location: str) -> Self:
-        """Where a redirect leads. Spaces, and bytes in no known encoding, are quoted, as browsers do it."""
+        """The target of a redirect. Spaces and undecodable bytes are percent-encoded, as browsers do."""
         quoted = re.sub("[\udc80-\udcff]", lambda byte: f"%{ord(byte[0]) - 0xDC00:02X}", location.strip(" "))
         quoted = quoted.replace(" ", "%20")
         if _SCHEME.match(quoted):
@@ -169,7 +169,7 @@ class PageUrl:
 
     @property
     def host_and_port(self) -> str:
-        """As an operator writes it: with the port, also where it is the usual one."""
+        """`host:port` as an operator writes it, with the port also where it is the default."""
         return f"{self.parsed.host_subcomponent}:{self.parsed.port}"
 
     @property
@@ -178,34 +178,35 @@ class PageUrl:
 
     @property
     def path_and_query(self) -> str:
-        """With the query: all that the server is asked for."""
+        """The request target: path and query."""
         return self.parsed.raw_path_qs
 
     @property
     def address(self) -> IPv4Address | IPv6Address | None:
-        """The host, if it is an address and no name."""
+        """The host if it is an IP address, otherwise None."""
         try:
             return ipaddress.ip_address(self.host)
         except ValueError:
             return None
 
     def is_allowed_private(self, private_hosts: Collection[str]) -> bool:
-        """Whether the operator opened exactly this host and port."""
+        """Whether the operator allowed exactly this host and port."""
         return bool(private_hosts) and self.host_and_port in _canonical_hosts(frozenset(private_hosts))
 
     def check_name(self) -> None:
-        """Refuses names that mean this machine or this network."""
+        """Refuses names of this machine or of the private network."""
         if self.address is None and ("." not in self.host or f".{self.host}".endswith(_BLOCKED_SUFFIXES)):
             raise self.not_public_error()
 
     def check_host(self) -> None:
-        """Refuses what can be told without asking anybody: such names, and addresses that are not public."""
+        """Refuses a host without a DNS query: private names, and addresses that are not public."""
         self.check_name()
         if self.address is not None and not is_public(self.address):
             raise self.not_public_error()
 
     def not_public_error(self) -> AddressRefused:
-        """Does not say what the name resolves to: that would map the network for whoever chose the name."""
+        """The message does not contain the resolved address: that would map the private network for the author of the
+        URL."""
         return AddressRefused(
             f"{self.host_and_port} is not on the public web; tools.webSearch.allowPrivateHosts opens it"
         )
@@ -215,7 +216,8 @@ _BLOCKED_SUFFIXES = tuple(f".{zone}" for zone in _BLOCKED_ZONES)
 
 
 def _is_canonical(host: str) -> bool:
-    """Whether every program reads this host alike: an address in its one spelling, or a name that cannot be one."""
+    """Whether every program parses this host alike: an address in canonical form, or a name that is no address in any
+    form."""
     if ":" in host:
         return True
     if not _ENDS_IN_A_NUMBER.fullmatch(host):
@@ -228,7 +230,7 @@ def _is_canonical(host: str) -> bool:
 
 @lru_cache(maxsize=16)
 def _canonical_hosts(entries: frozenset[str]) -> frozenset[str]:
-    """In the spelling of `host_and_port`. An entry that is no host with its port opens nothing."""
+    """The entries in the form of `host_and_port`. An entry that is no host with a port allows nothing."""
     hosts: set[str] = set()
     for entry in entries:
         if _AUTHORITY.fullmatch(entry) and entry[-1].isdigit() and ":" in entry:

@@ -1,4 +1,4 @@
-"""Which requests go through a proxy, by the variables that every other program of the machine follows."""
+"""Which requests go through a proxy, by the usual environment variables."""
 
 import ipaddress
 import logging
@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 class Proxies(Struct, frozen=True):
-    """`HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in either case. This machine itself is never behind one."""
+    """`HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in upper or lower case. Loopback addresses are never proxied."""
 
     http: str | None = None
     https: str | None = None
@@ -29,7 +29,7 @@ class Proxies(Struct, frozen=True):
         return cls(value("http_proxy"), value("https_proxy"), exceptions)
 
     def __repr__(self) -> str:
-        """Without the addresses: a proxy's often holds a password."""
+        """Without the URLs: that of a proxy often holds a password."""
         return f"Proxies(http={bool(self.http)}, https={bool(self.https)})"
 
     def for_url(self, url: str) -> str | None:
@@ -43,7 +43,7 @@ class Proxies(Struct, frozen=True):
 
 
 def _proxy_url(value: str) -> str | None:
-    """The address of an HTTP proxy; a bare `host:port` is one. Other kinds are not spoken here."""
+    """The URL of an HTTP proxy; a bare `host:port` is one. Other kinds of proxies are not supported."""
     scheme, separator, _ = value.partition("://")
     if not value or not separator:
         return f"http://{value}" if value else None

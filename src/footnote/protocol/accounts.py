@@ -1,4 +1,4 @@
-"""Who asks: users, what they prove it with, and what clients see of both."""
+"""Users and their credentials, as clients send and see them."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -6,7 +6,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 Role: TypeAlias = Literal["user", "admin"]
 LOCAL_USER = "local"
-"""The person at the machine itself: always there, an admin, without a password."""
+"""The id of the user of this machine: it always exists, is an admin and has no password."""
 
 UserName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=64)]
 Password: TypeAlias = Annotated[str, Meta(min_length=8, max_length=1024)]
@@ -14,7 +14,7 @@ TokenName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class Principal(Struct, frozen=True):
-    """Who a request is from, once that is proved. `by` is what proved it."""
+    """The authenticated user of a request. `by`: what the request was authenticated with."""
 
     user_id: str
     name: str
@@ -43,7 +43,7 @@ class UserChanges(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Login(Struct, frozen=True, forbid_unknown_fields=True):
-    """A name and its password, or a token that is good for one login."""
+    """A name and its password, or a token that is valid for one login."""
 
     name: str | None = None
     password: str | None = None
@@ -51,7 +51,7 @@ class Login(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TokenHead(Struct, frozen=True):
-    """A token of a program, without the token itself, which nobody can see again."""
+    """An API token, without the token itself: that is shown only when it is issued."""
 
     id: str
     name: str
@@ -66,6 +66,6 @@ class NewToken(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class IssuedToken(TokenHead, frozen=True, kw_only=True):
-    """The only time that the token itself is shown."""
+    """A new API token. No other response contains the token itself."""
 
     token: str

@@ -2,41 +2,63 @@
 
 FootnoteError
 ├─ UsageError      the caller must change the request        4xx
-│  ├─ Unknown            there is no such thing, or not for this caller
-│  ├─ Conflict           not now: something else is in the way
-│  │  ├─ RunActive       the session is being answered already
-│  │  └─ FileChanged     the file is no longer what the writer saw
-│  ├─ TooLarge           it is more than may be sent at once
-│  ├─ WrongKind          it is of a kind that is not taken
-│  ├─ UnprocessableFile         it was understood, but cannot be done with what was sent
-│  ├─ NotLoggedIn        nothing proves who asks
-│  └─ NotAllowed         it is known who asks, and they may not
+│  ├─ Unknown            the resource does not exist, or not for this caller
+│  ├─ Conflict           the state of the resource does not allow it now
+│  │  ├─ RunActive       the session has an active run already
+│  │  └─ FileChanged     the file has a newer version than the one that the writer read
+│  ├─ TooLarge           the body or a file is larger than allowed
+│  ├─ WrongKind          the media type or kind of file is not accepted
+│  ├─ UnprocessableFile  the file is damaged, malicious or too large for what was requested
+│  ├─ NotLoggedIn        the request is not authenticated
+│  └─ NotAllowed         the user is known and has no permission
 ├─ ConfigError     the operator must change settings         at start, never in the middle of a run
-├─ UpstreamError   someone else failed                       502/503
-├─ LimitReached    a budget ended the work                   history kept
+├─ UpstreamError   another service failed                    502/503
+├─ LimitReached    a limit or budget is used up              history kept
 └─ ToolFailed      the model must choose another way         an error result for the model, not for the user
-   ├─ InvalidArguments   the arguments break the tool's schema
-   └─ TransientFailure   may pass: an idempotent tool is tried again
+   ├─ InvalidArguments   the arguments violate the tool's schema
+   └─ TransientFailure   may pass: an idempotent tool is retried
 
-Every message is a sentence that a person can act on; none of them carries a key.
+Every message is a sentence that a person can act on; none of them contains a key. Beside the message an error has a
+`code` that names the reason, and `params`, the variable parts of the message. A client in another language than English
+makes its own sentence of these. docs/errors.md lists the codes.
 """
+
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+ErrorParam: TypeAlias = str | int | float
+
+
+class FileRefusal(NamedTuple):
+    """A file of a request that was refused, and why. No `Struct`: the command line starts without msgspec."""
+
+    name: str
+    message: str
+    code: str
+    params: Mapping[str, ErrorParam]
 
 
 class FootnoteError(Exception):
-    """Anything that Footnote itself raises. `type` is the name that clients see."""
+    """Anything that Footnote itself raises. `type` is the name of the class that clients see, `code` that of the
+    reason; without one of its own, the code is the type. `params` go to every client: they hold no secret and no path
+    of the server."""
 
     type = "internal_error"
     retryable = False
     public: str | None = None
-    """What those are told who do not run the server, where the message is not for them."""
+    """The message for users who do not run the server, if `message` is meant for the operator."""
+    refused_files: tuple[FileRefusal, ...] = ()
+    """Of a request with several files, those that were refused."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, *, code: str | None = None, **params: ErrorParam) -> None:
         super().__init__(message)
         self.message = message
+        self.code = code or self.type
+        self.params: Mapping[str, ErrorParam] = params
 
     @property
     def public_message(self) -> str:
-        """What anybody may read, models among them."""
+        """The message for readers who do not run the server, models among them."""
         return self.public or self.message
 
 
@@ -45,7 +67,7 @@ class UsageError(FootnoteError):
 
 
 class Unknown(UsageError):
-    """There is no such thing; also said of things of other users, so that nobody learns of them."""
+    """The resource does not exist. Also raised for resources of other users, so that their existence stays hidden."""
 
     type = "not_found"
 
@@ -72,7 +94,7 @@ class WrongKind(UsageError):
 
 
 class UnprocessableFile(UsageError):
-    """Too large or too damaged to be converted, read or unpacked; the message says which and what to do."""
+    """Too large or too damaged to be converted, read or unpacked; the message says which, and what to do."""
 
     type = "unprocessable"
 
@@ -92,23 +114,27 @@ class ConfigError(FootnoteError):
 
 
 class UpstreamError(FootnoteError):
-    """Someone else failed; `status` is what they answered with, if they did."""
+    """Another service failed; `status` is the status of its response, if there was one."""
 
     type = "upstream_error"
     retryable = True
 
-    def __init__(self, message: str, *, status: int | None = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, *, status: int | None = None, code: str | None = None, **params: ErrorParam
+    ) -> None:
+        super().__init__(message, code=code, **params)
         self.status = status
 
 
 class LimitReached(FootnoteError):
-    """`retry_after`: seconds until it is worth another try, where that is known."""
+    """`retry_after`: seconds until a retry may succeed, where that is known."""
 
     type = "limit_reached"
 
-    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, *, retry_after: float | None = None, code: str | None = None, **params: ErrorParam
+    ) -> None:
+        super().__init__(message, code=code, **params)
         self.retry_after = retry_after
         self.retryable = retry_after is not None
 
@@ -126,7 +152,7 @@ class InvalidArguments(ToolFailed):
 
 
 class TransientFailure(ToolFailed):
-    """A failure that may pass: a tool marked idempotent is tried again."""
+    """A failure that may pass: a tool marked idempotent is retried."""
 
     type = "transient_failure"
     retryable = True

@@ -1,15 +1,18 @@
-"""What a client follows: the events of a whole turn.
+"""The events of a whole turn, as clients follow it.
 
 `index` counts blocks through the whole turn, over all its rounds. Every block is opened and closed; `tool_use`,
-`tool_result` and `attachments` stand whole in their `content_block_start`.
+`tool_result` and `attachments` are complete in their `content_block_start`.
 """
 
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Literal, Self, TypeAlias, get_args
 
+import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from footnote.protocol.errors import ErrorParam, FootnoteError
 from footnote.protocol.files import FileRecord, ToolImage
-from footnote.protocol.messages import Usage
+from footnote.protocol.messages import Failure, Usage
 from footnote.protocol.sources import Citation
 
 TurnStopReason: TypeAlias = Literal["stop", "length", "tool_use", "error", "aborted", "max_rounds"]
@@ -25,7 +28,7 @@ class ThinkingBlock(Struct, frozen=True, tag="thinking"):
 
 
 class ToolUseBlock(Struct, frozen=True, tag="tool_use"):
-    """`tool_content_message` is a short human title of the call in the user's language."""
+    """`tool_content_message` is a short title of the call in the user's language."""
 
     id: str
     name: str
@@ -34,7 +37,7 @@ class ToolUseBlock(Struct, frozen=True, tag="tool_use"):
 
 
 class ToolResultBlock(Struct, frozen=True, tag="tool_result"):
-    """`images`: those that the tool returned, where there are any."""
+    """`images`: those that the tool returned, if any."""
 
     tool_use_id: str
     name: str
@@ -98,7 +101,7 @@ class ToolStatus(Struct, frozen=True, tag="tool_status"):
 
 
 class ToolProgress(Struct, frozen=True, tag="tool_progress"):
-    """`done` of `total` (null: unknown), in the words of the tool: stage `reading`, label `simplize.vn`."""
+    """`done` of `total` (null: unknown). `stage` and `label` are the tool's own words: `reading`, `simplize.vn`."""
 
     tool_use_id: str
     stage: str
@@ -108,8 +111,8 @@ class ToolProgress(Struct, frozen=True, tag="tool_progress"):
 
 
 class ApprovalReason(Struct, frozen=True):
-    """Why a call needs approval. `setting`: its tool is configured so. `number` and `quote`: the source that a part of
-    the call comes from, where that is the reason."""
+    """Why a call needs approval. `setting`: its tool is configured so. `number` and `quote`: the source from which a
+    part of the call comes, if that is the reason."""
 
     kind: Literal["setting"]
     number: int | UnsetType = UNSET
@@ -117,7 +120,7 @@ class ApprovalReason(Struct, frozen=True):
 
 
 class ApprovalRequired(Struct, frozen=True, tag="approval_required"):
-    """The call waits for the user. The `tool_status` `running` of the same call says that it was decided on."""
+    """The call waits for the user. Once the user has decided, its `tool_status` becomes `running`."""
 
     tool_use_id: str
     name: str
@@ -126,7 +129,7 @@ class ApprovalRequired(Struct, frozen=True, tag="approval_required"):
 
 
 class TurnUsage(Struct, frozen=True):
-    """Tokens of all rounds together. `cost` is in US dollars, null where the price is not known."""
+    """Tokens of all rounds together. `cost` is in US dollars, null if the price is not known."""
 
     input_tokens: int
     output_tokens: int
@@ -141,7 +144,7 @@ class TurnUsage(Struct, frozen=True):
 
 
 class ContextReport(Struct, frozen=True):
-    """How full the model's window was in the last round, and what was left out of the request to fit.
+    """How full the model's context window was in the last round, and what was left out of the request to fit.
 
     The user's history keeps all of it. `tokens` is an estimate made before the request.
     """
@@ -158,7 +161,7 @@ class Delta(Struct, frozen=True):
 
 
 class MessageDelta(Struct, frozen=True, tag="message_delta"):
-    """`timestamp`: when the turn ended, as its history says, ISO 8601 in UTC. Only a run that is stored has one."""
+    """`timestamp`: when the turn ended, ISO 8601 in UTC, the same as in the history. Only a stored run has one."""
 
     delta: Delta
     usage: TurnUsage
@@ -171,7 +174,7 @@ class RoundRestart(Struct, frozen=True, tag="round_restart"):
 
 
 class Gap(Struct, frozen=True, tag="gap"):
-    """The events between these two ids are no longer kept: what they said stands in the history of the session."""
+    """The events between these two ids were deleted: their content is in the history of the session."""
 
     after: int
     before: int
@@ -181,10 +184,43 @@ class MessageStop(Struct, frozen=True, tag="message_stop"):
     pass
 
 
+class RefusedFile(Struct, frozen=True):
+    """A file of a request that was refused, and why."""
+
+    name: str
+    message: str
+    code: str
+    params: Mapping[str, ErrorParam]
+
+
 class ErrorBody(Struct, frozen=True):
+    """`code` names the reason, and `params` are the variable parts of the message, so that a client can show it in the
+    language of its user. `files`: of a request with several files, those that were refused. Events that were stored by
+    older versions have none of the three."""
+
     type: str
     message: str
     retryable: bool
+    code: str | UnsetType = UNSET
+    params: Mapping[str, ErrorParam] | UnsetType = UNSET
+    files: tuple[RefusedFile, ...] | UnsetType = UNSET
+
+    @classmethod
+    def from_error(cls, error: FootnoteError, message: str | None = None) -> Self:
+        """`message` replaces that of the error, for example by the one for users who do not run the server."""
+        return cls(
+            error.type,
+            error.message if message is None else message,
+            error.retryable,
+            error.code,
+            error.params or UNSET,
+            tuple(RefusedFile(*refusal) for refusal in error.refused_files) or UNSET,
+        )
+
+    @classmethod
+    def from_failure(cls, failure: Failure) -> Self:
+        facts = (failure.code or UNSET, failure.params or UNSET)
+        return cls(failure.type, failure.message, failure.retryable, *facts)
 
 
 class ErrorEvent(Struct, frozen=True, tag="error"):
@@ -210,3 +246,8 @@ Event: TypeAlias = (
     | ErrorEvent
     | Ping
 )
+
+
+def event_schemas() -> dict[str, Any]:
+    """The JSON Schema of each event by its `type`, with the shared `$defs` in each."""
+    return {str(kind.__struct_config__.tag): msgspec.json.schema(kind) for kind in get_args(Event)}

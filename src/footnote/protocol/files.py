@@ -1,5 +1,7 @@
 """Files of a workspace, as clients see them."""
 
+import re
+from collections.abc import Iterable
 from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
@@ -31,7 +33,7 @@ MAX_TEXT_LENGTH = 20_000_000
 
 
 class ToolImage(Struct, frozen=True):
-    """An image that a tool returned. `file_path`: where the workspace of the session keeps it. Sizes are in pixels."""
+    """An image that a tool returned. `file_path`: its path in the workspace of the session. Sizes are in pixels."""
 
     file_path: str
     media_type: str
@@ -51,8 +53,8 @@ class FileRecord(Struct, frozen=True):
 
 
 class FileVersion(Struct, frozen=True):
-    """One writing of a file. `hash` is the SHA-256 of its content; `message_id` and `call_id` say which turn and which
-    tool call wrote it, and are null where a user did."""
+    """One version of a file. `hash` is the SHA-256 of its content; `message_id` and `call_id` say which turn and which
+    tool call wrote it, and are null if a user did."""
 
     number: int
     hash: str
@@ -68,7 +70,7 @@ class FileList(Struct, frozen=True):
 
 
 class FileContent(Struct, frozen=True):
-    """`content` of a text; of anything else it is null, and `download_url` says where to get it for an hour."""
+    """`content` is that of a text. For any other file it is null, and `download_url` is valid for an hour."""
 
     content: str | None
     filename: str
@@ -77,7 +79,7 @@ class FileContent(Struct, frozen=True):
 
 
 class FileText(Struct, frozen=True):
-    """What a file says: of a document, its text as markdown, as the agent reads it."""
+    """The text of a file; that of a document as markdown, as the agent reads it."""
 
     file_path: str
     filename: str
@@ -88,9 +90,9 @@ Cell: TypeAlias = str | int | float | bool | None
 
 
 class FileTable(Struct, frozen=True, kw_only=True):
-    """Some rows of a table. `sheets` are those of a workbook, of which one is shown; a text with separated cells has
-    none, and `sheet` is empty. `columns` is how many its widest row has; a row ends with its last cell that holds
-    something. `left_out` counts columns beyond those that are shown, `total` all rows. Dates are texts."""
+    """Some rows of a table. `sheets` are those of a workbook, and `sheet` is the one that is shown; CSV and TSV have no
+    sheets. `columns` is the length of the widest row; empty cells at the end of a row are left out. `left_out` counts
+    the columns beyond those that are shown, `total` all rows. Dates are strings."""
 
     file_path: str
     filename: str
@@ -104,15 +106,15 @@ class FileTable(Struct, frozen=True, kw_only=True):
 
 
 class FileCitation(Citation, frozen=True):
-    """One footnoted sentence of a file; `start` and `end` are offsets in its text. `by` says how it was judged: `text`,
-    by comparing the sentence with the page."""
+    """One footnote of a file; `start` and `end` are the offsets of its sentence in the file. `by` says how it was
+    judged: `text`, by comparing the sentence with the page."""
 
     by: Literal["text"] = "text"
 
 
 class ProofCounts(Struct, frozen=True):
     """How many statements of a text were judged, and with which verdict. Of a statement with several footnotes, the
-    best of their verdicts counts. `contradicted`, `uncited` and `unread` are not told apart yet, and always 0."""
+    best of their verdicts counts. `contradicted`, `uncited` and `unread` are not distinguished yet, and always 0."""
 
     statements: int = 0
     supported: int = 0
@@ -133,7 +135,7 @@ class FileCitations(Struct, frozen=True):
 
 
 class FileVersions(Struct, frozen=True):
-    """The newest first: that is what the file holds."""
+    """The newest version first, which is the content of the file."""
 
     file_path: str
     filename: str
@@ -141,7 +143,7 @@ class FileVersions(Struct, frozen=True):
 
 
 class FileDiff(Struct, frozen=True, rename={"older": "from", "newer": "to"}):
-    """What two versions differ in, as a unified diff; null: one of them is no text. `added` and `removed` count
+    """The difference between two versions as a unified diff; null: one of them is not text. `added` and `removed` count
     lines."""
 
     file_path: str
@@ -153,8 +155,8 @@ class FileDiff(Struct, frozen=True, rename={"older": "from", "newer": "to"}):
 
 
 class FileEdit(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a user wants a file to hold. `base_hash` is the hash of the version that they changed; null: there is no
-    such file yet. Any other version is a conflict, so that nothing is overwritten unseen."""
+    """New content for a file. `base_hash` is the hash of the version that the user edited; null: there is no such file
+    yet. If the file has another version by now, that is a conflict, so that nothing is overwritten unseen."""
 
     file_path: FilePath
     content: Annotated[str, Meta(max_length=MAX_TEXT_LENGTH)]
@@ -162,8 +164,8 @@ class FileEdit(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FileRestore(Struct, frozen=True, forbid_unknown_fields=True):
-    """`file_path` and `version` may stand in the query instead. `base_hash`, where it is given: that of the version
-    that the user saw last, as with an edit."""
+    """`file_path` and `version` may be query parameters instead. `base_hash`, if given, is that of the version that the
+    user saw last, as with an edit."""
 
     file_path: FilePath | None = None
     version: Annotated[int, Meta(ge=1)] | None = None
@@ -176,7 +178,7 @@ class FileConversion(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ConvertedFile(Struct, frozen=True, omit_defaults=True):
-    """Where the document can be fetched for an hour. `notes`: what could not be shown as it was written."""
+    """`download_url` is valid for an hour. `notes`: what could not be converted as it was written."""
 
     download_url: str
     filename: str
@@ -184,6 +186,36 @@ class ConvertedFile(Struct, frozen=True, omit_defaults=True):
 
 
 class Unpacking(Struct, frozen=True, forbid_unknown_fields=True):
-    """A zip file of the session whose files are wanted as uploads of their own."""
+    """A zip file of the session that is to be unpacked: each of its files becomes an upload."""
 
     file_path: FilePath
+
+
+_HEADING = "Files that come with this message:"
+_LIST = re.compile(rf"(?:^|\n){re.escape(_HEADING)}\n((?:- [^\n]*\n?)+)\Z")
+_ROW = re.compile(r"^- (?P<path>.*?)(?: \(to cite it: read_page (?P<address>\S+)\))?$", re.MULTILINE)
+
+
+class Attached(Struct, frozen=True):
+    """The files that come with a message: the addresses of those in the library, and the paths of the others."""
+
+    addresses: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+def format_attachments(files: Iterable[tuple[FileRecord, str | None]]) -> str:
+    """The files as a list for the model, each with its address in the library, if its text is there."""
+    rows = (f"- {file.path}" + (f" (to cite it: read_page {address})" if address else "") for file, address in files)
+    return "\n".join((_HEADING, *rows))
+
+
+def split_attachments(text: str) -> tuple[str, Attached]:
+    """The text of the user without the list of `format_attachments`, and the files in that list."""
+    found = _LIST.search(text)
+    if found is None:
+        return text, Attached()
+    rows = list(_ROW.finditer(found[1].rstrip("\n")))
+    return text[: found.start()], Attached(
+        addresses=tuple(row["address"] for row in rows if row["address"]),
+        others=tuple(row["path"] for row in rows if not row["address"]),
+    )

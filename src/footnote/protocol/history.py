@@ -1,4 +1,4 @@
-"""A session as it is shown after a reload: what it shows equals what was streamed, block for block."""
+"""A session as it is shown after a reload: the same as what was streamed, block for block."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -17,7 +17,7 @@ class SessionHead(Struct, frozen=True):
 
 
 class PastToolUse(Struct, frozen=True, tag="tool_use", omit_defaults=True):
-    """A call as history has it; its result follows the message as one of role `tool`."""
+    """A tool call. Its result follows the message, as a message with the role `tool`."""
 
     id: str
     name: str
@@ -26,7 +26,7 @@ class PastToolUse(Struct, frozen=True, tag="tool_use", omit_defaults=True):
 
 
 class PastText(Struct, frozen=True, tag="text", omit_defaults=True):
-    """`citations`: what `citations_delta` said of this text."""
+    """`citations`: those of the `citations_delta` event of this text."""
 
     text: str
     citations: tuple[Citation, ...] = ()
@@ -36,8 +36,8 @@ PastBlock: TypeAlias = PastText | ThinkingBlock | PastToolUse
 
 
 class PastUserMessage(Struct, frozen=True, tag_field="role", tag="user"):
-    """`turn_id` is the same for all messages of a turn, the question among them: the id of the run that answers it.
-    `timestamp` is ISO 8601 in UTC. Both are in every history of a session, and in no bundle of version 1."""
+    """`turn_id` is the id of the run that answers the question, the same for all messages of a turn. `timestamp` is
+    ISO 8601 in UTC. Both are in every history of a session, and in no bundle of version 1."""
 
     id: str
     content: tuple[PastText, ...]
@@ -48,7 +48,7 @@ class PastUserMessage(Struct, frozen=True, tag_field="role", tag="user"):
 
 class PastAssistantMessage(Struct, frozen=True, tag_field="role", tag="assistant"):
     """One response of a model. The last one of a turn has the id of the turn's `message_start` and its `attachments`;
-    those before it have that id with a number."""
+    earlier ones have that id with a number."""
 
     id: str
     content: tuple[PastBlock, ...]
@@ -58,11 +58,11 @@ class PastAssistantMessage(Struct, frozen=True, tag_field="role", tag="assistant
 
 
 Artifact: TypeAlias = Annotated[Any, Meta(extra_json_schema={"type": ["object", "null"]})]
-"""A JSON object, or null. Where a history is made it is the text of one, which is not read to be written again."""
+"""A JSON object, or null. The server puts stored JSON into a history as it is, without decoding it."""
 
 
 class PastToolMessage(Struct, frozen=True, tag_field="role", tag="tool"):
-    """`content` is what the model was told, without the marks between which it reads text from the web."""
+    """`content` is what the model read, without the marks around text from the web."""
 
     tool_call_id: str
     name: str
@@ -91,9 +91,9 @@ class ActiveRun(Struct, frozen=True):
 
 
 class PastTurn(Struct, frozen=True, kw_only=True):
-    """How a turn of the shown branch came about and ended. `questions` and `answers` are the ids of the messages that
-    may be shown in its place, itself included, oldest first: more than one where a question was edited or retried.
-    `timestamp` is when its run was begun, `ended_at` when that ended; null: it has not."""
+    """A turn of the shown branch. `questions` and `answers` are the ids of the messages that may be shown in its place,
+    its own included, oldest first: more than one if the question was edited or retried. `timestamp` is the start of
+    its run, `ended_at` its end; null: it has not ended."""
 
     run_id: str
     question_id: str
@@ -110,8 +110,8 @@ class PastTurn(Struct, frozen=True, kw_only=True):
 
 
 class History(Struct, frozen=True):
-    """The answer of an active run stands in its events, not in `messages`. `turns` come for who asks for them: one for
-    each question of the shown branch."""
+    """The answer of an active run is in its events, not in `messages`. `turns` are included on request: one for each
+    question of the shown branch."""
 
     session: SessionHead
     messages: tuple[PastMessage, ...]

@@ -1,18 +1,19 @@
-"""What was said. In JSON the fields are camelCase (`toolCallId`, `isError`)."""
+"""The messages of a conversation. In JSON the fields are camelCase (`toolCallId`, `isError`)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
 
+from footnote.protocol.errors import ErrorParam
 from footnote.protocol.files import ToolImage
-from footnote.protocol.sources import Citation
+from footnote.protocol.sources import Citation, Pointer
 
 StopReason: TypeAlias = Literal["stop", "length", "toolUse", "error", "aborted"]
 
 
 class Text(Struct, frozen=True, tag="text", omit_defaults=True):
-    """`citations`: how the footnoted sentences of a finished answer rest on their sources. No provider is sent them."""
+    """`citations`: the footnotes of a finished answer with their verdicts. They are not sent to providers."""
 
     text: str
     citations: tuple[Citation, ...] = ()
@@ -26,10 +27,10 @@ class Image(Struct, frozen=True, tag="image", rename="camel"):
 
 
 class Thinking(Struct, frozen=True, tag="thinking", omit_defaults=True):
-    """What the model thought before it spoke.
+    """The thinking of a model before its answer.
 
-    `signature` proves to the provider that the text is its own; `redacted` is an encrypted block that comes
-    instead of text; `details` are a router's own reasoning records. All of them go back unchanged.
+    `signature` proves to the provider that the text is its own; `redacted` is an encrypted block in place of text;
+    `details` are a router's own reasoning records. All of them are sent back unchanged.
     """
 
     text: str
@@ -40,9 +41,10 @@ class Thinking(Struct, frozen=True, tag="thinking", omit_defaults=True):
 
 class ToolCall(Struct, frozen=True, tag="toolCall", omit_defaults=True):
     """A call that the model asks for. `invalid` holds the raw text of arguments that are not a JSON object,
-    because they were cut or malformed; such a call is answered with an error and never executed. `title` is what the
-    person saw of it, in the language of the run. No provider is sent it. `extra` are fields of the provider's own
-    beside the call, such as the signature of the thought that led to it: they go back to the same model unchanged."""
+    because they were cut or malformed; such a call is answered with an error and never executed. `title` is its title
+    for the user, in the language of the run; it is not sent to providers. `extra` are the provider's own fields beside
+    the call, such as the signature of the thought that led to it: they are sent back to the same model unchanged.
+    `pointers`: the passages that footnotes in the texts of the arguments point to, by the name of the argument."""
 
     id: str
     name: str
@@ -50,10 +52,11 @@ class ToolCall(Struct, frozen=True, tag="toolCall", omit_defaults=True):
     invalid: str | None = None
     title: str = ""
     extra: dict[str, Any] | None = None
+    pointers: dict[str, tuple[Pointer, ...]] = {}
 
 
 class Foreign(Struct, frozen=True, tag="foreign"):
-    """A block of a kind that we do not know, kept so that it can go back to its provider unchanged."""
+    """A block of an unknown kind, stored so that it can be sent back to its provider unchanged."""
 
     block: dict[str, Any]
 
@@ -73,7 +76,7 @@ class Usage(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
     @property
     def context(self) -> int:
-        """Everything that the model had before it when it answered."""
+        """The tokens of the whole request, cached ones included."""
         return self.input + self.cache_read + self.cache_write
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -87,12 +90,15 @@ class Usage(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
 
 class Failure(Struct, frozen=True, omit_defaults=True):
-    """Why a response ended badly: the wire's `{type, message, retryable}` and the HTTP status behind it."""
+    """Why a response failed: the fields of the error event, and the HTTP status behind it. `params["detail"]` is the
+    provider's own message, without secrets."""
 
     type: str
     message: str
     retryable: bool = False
     status: int | None = None
+    code: str = ""
+    params: Mapping[str, ErrorParam] = {}
 
 
 class UserMessage(Struct, frozen=True, tag_field="role", tag="user", rename="camel"):
@@ -105,7 +111,7 @@ class UserMessage(Struct, frozen=True, tag_field="role", tag="user", rename="cam
 
 class AssistantMessage(Struct, frozen=True, tag_field="role", tag="assistant", rename="camel", omit_defaults=True):
     """One response of a model. `model` is `PROVIDER/MODEL`; `raw_stop_reason` is the provider's own word. `timestamp`:
-    when it was whole, ISO 8601 in UTC, set where it is stored. No provider is sent it."""
+    when it was complete, ISO 8601 in UTC, set when it is stored; it is not sent to providers."""
 
     content: tuple[Block, ...]
     stop_reason: StopReason
@@ -125,8 +131,8 @@ class AssistantMessage(Struct, frozen=True, tag_field="role", tag="assistant", r
 
 
 class ToolResultMessage(Struct, frozen=True, tag_field="role", tag="toolResult", rename="camel", omit_defaults=True):
-    """The answer to one call: `content` is what the model reads, `artifact` and `images` what the person sees.
-    `timestamp`: when it was stored, as with a response."""
+    """The result of one call: `content` is for the model, `artifact` and `images` are for the user. `timestamp`: when
+    it was stored, as with a response."""
 
     tool_call_id: str
     tool_name: str
@@ -151,4 +157,4 @@ def user_message(text: str) -> UserMessage:
 
 def call_ids(messages: Iterable[Message]) -> frozenset[str]:
     """Ids of every call in the conversation."""
-    return frozenset(call.id for said in messages if isinstance(said, AssistantMessage) for call in said.calls)
+    return frozenset(call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls)

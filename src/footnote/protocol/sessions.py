@@ -14,20 +14,23 @@ MAX_TITLE_LENGTH = 200
 MAX_QUESTION_LENGTH = 1_000_000
 MAX_ATTACHMENTS = 100
 MAX_NOTE_LENGTH = 2000
+MAX_CLIENT_ID_LENGTH = 100
 
 Title: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_TITLE_LENGTH)]
 Content: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION_LENGTH)]
 LanguageTag: TypeAlias = Annotated[
     str, Meta(max_length=60, pattern=r"^([A-Za-z]{1,8}([-_.@][A-Za-z0-9]{1,8})*)?$(?!\n)")
 ]
-"""Such as `vi`, `vi-VN`, `zh-Hans-CN` or, from a shell, `vi_VN.UTF-8`; also an empty one, which says nothing."""
+"""Such as `vi`, `vi-VN`, `zh-Hans-CN` or, from a shell, `vi_VN.UTF-8`; an empty tag names no language."""
+ClientId: TypeAlias = Annotated[str, Meta(max_length=MAX_CLIENT_ID_LENGTH, pattern=r"^[A-Za-z0-9._:-]+$(?!\n)")]
+"""Made by the client, for instance a UUID."""
 Attachments: TypeAlias = Annotated[tuple[str, ...], Meta(max_length=MAX_ATTACHMENTS)]
 
 Origin: TypeAlias = Literal["page", "api"]
-"""`api`: one call of a compatible door."""
+"""`api`: one call of a compatible API."""
 RunState: TypeAlias = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
-"""`queued → running → done | failed | cancelled`; `waiting`: from `running` and back, while a call of it waits for the
-user's approval. The first three are a run that is active."""
+"""`queued → running → done | failed | cancelled`; `waiting`: from `running` and back, while a call waits for the user's
+approval. A run in one of the first three states is active."""
 ACTIVE: frozenset[RunState] = frozenset({"queued", "running", "waiting"})
 ApprovalDecision: TypeAlias = Literal["once", "session", "always", "deny"]
 """`once`: this call; `session`: all calls of this tool in this session; `always`: all calls of this tool in all
@@ -40,16 +43,16 @@ class NewSession(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SessionChanges(Struct, frozen=True, forbid_unknown_fields=True):
-    """`head`: a message of the branch that is to be shown from now on."""
+    """`head`: a message of the branch to show from now on."""
 
     title: Title | UnsetType = UNSET
     head: str | UnsetType = UNSET
 
 
 class FoundSession(SessionHead, frozen=True, kw_only=True):
-    """A session in a list. `excerpt`: the text around the first place where a word of the search stands, on one line
-    and without marks; null without a search. `message_id`: the message in which it stands, `path`: the file; both null:
-    in the title."""
+    """A session in a list. `excerpt`: the text around the first match of the search, on one line and without marks;
+    null without a search. `message_id` or `path`: the message or the file with the match; both null: it is in the
+    title."""
 
     updated_at: str
     active_run_id: str | None = None
@@ -59,9 +62,9 @@ class FoundSession(SessionHead, frozen=True, kw_only=True):
 
 
 class BundleCheck(Struct, frozen=True):
-    """What was checked of a bundle before it was taken, all of which holds. `entries`: those whose hash was compared.
-    `verdicts`: those that were made anew. `otherwise`: of these, how many another version of Footnote gave, and this
-    one would give differently. `notes`: what could not be checked."""
+    """What was verified of a bundle before its import, all of which is valid. `entries`: those whose hash was compared.
+    `verdicts`: those that were judged again. `otherwise`: how many of these another version of Footnote gave, and this
+    one would give differently. `notes`: what could not be verified."""
 
     entries: int
     quotations: int
@@ -72,7 +75,7 @@ class BundleCheck(Struct, frozen=True):
 
 
 class ImportedSession(SessionHead, frozen=True, kw_only=True):
-    """A session that was made from a bundle."""
+    """A session that was imported from a bundle."""
 
     checked: BundleCheck
 
@@ -85,26 +88,29 @@ class SessionPage(Struct, frozen=True):
 
 
 class NewMessage(Struct, frozen=True, forbid_unknown_fields=True):
-    """A question. `attachments` are paths of files of the session; left out: none or, in the place of another question,
-    those of that one. `locale`: in which language tool calls are named, if it is one of ours;
-    otherwise in that of `Accept-Language`, and without one in the language of the question."""
+    """A question. `attachments` are paths of files of the session; left out: none or, for an edited question, those of
+    the original. `locale`: the language for the titles of tool calls, if it is one of ours; otherwise that of
+    `Accept-Language`, or else of the question. `client_id`: an id that the client makes for this message. A request
+    with an id that the session already has is answered with the run of the first request with it, whatever else the
+    request contains: a client that lost the response can safely send it again."""
 
     content: Content
     attachments: Attachments | None = None
     model: str | None = None
     locale: LanguageTag | None = None
+    client_id: ClientId | None = None
 
 
 class RetryRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A question that is answered once more."""
+    """Asks for another answer to a question."""
 
     model: str | None = None
     locale: LanguageTag | None = None
 
 
 class StartedRun(Struct, frozen=True):
-    """`message_id` is the answer's, `question_id` that of the question which it answers. `timestamp`: when the run was
-    begun, ISO 8601 in UTC."""
+    """`message_id` is the id of the answer, `question_id` that of the question. `timestamp`: the start of the run,
+    ISO 8601 in UTC."""
 
     run_id: str
     session_id: str
@@ -114,7 +120,7 @@ class StartedRun(Struct, frozen=True):
 
 
 class RunView(Struct, frozen=True, kw_only=True):
-    """How a run stands. `usage` and `stop_reason` are known when it has ended, `error` when it failed."""
+    """The state of a run. `usage` and `stop_reason` are known when it has ended, `error` when it failed."""
 
     run_id: str
     session_id: str
@@ -129,16 +135,16 @@ class RunView(Struct, frozen=True, kw_only=True):
 
 
 class Approval(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the user decides on a call that waits. `note`: what the model is told with a `deny`."""
+    """The user's decision on a waiting call. `note`: what the model reads with a `deny`."""
 
     decision: ApprovalDecision
     note: Annotated[str, Meta(max_length=MAX_NOTE_LENGTH)] | None = None
 
 
 class SourceSnapshot(Struct, frozen=True, kw_only=True):
-    """A text that was read from a source. `quotes` are the passages of it that searches and answers rest on, in
-    order; they and `links` are told by offsets in `text`, which count code points. `pages` are where those of a PDF
-    begin."""
+    """A text that was read from a source. `quotes` are the passages of it that searches and answers rest on, in order.
+    They and `links` have offsets in `text`, which count code points; `pages` are the offsets at which the pages of a
+    PDF begin."""
 
     id: str
     title: str
@@ -151,8 +157,8 @@ class SourceSnapshot(Struct, frozen=True, kw_only=True):
 
 
 class SourceView(Struct, frozen=True, kw_only=True):
-    """A footnote opened. `snapshots`: all that was read there in this session, the last reading first; none where
-    nothing could be read."""
+    """The source of a footnote. `snapshots`: all texts that were read from it in this session, the latest first; empty
+    if nothing could be read."""
 
     number: int
     url: str
@@ -165,6 +171,6 @@ class SourceView(Struct, frozen=True, kw_only=True):
 
 
 def parse_locale(tag: str | None) -> Locale | None:
-    """The one of our languages that a tag names; None: it names another, or nothing."""
+    """The language of a tag, if it is one of ours."""
     language = re.split(r"[-_.@]", (tag or "").lower())[0]
     return next((locale for locale in LOCALES if locale == language), None)

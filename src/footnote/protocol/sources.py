@@ -1,4 +1,4 @@
-"""Pages that were found, what was read from them, and how a statement rests on it.
+"""Sources: pages that were found, the text that was read from them, the citations of it, and the receipt of a search.
 
 All offsets count code points.
 """
@@ -15,7 +15,7 @@ SourceStatus: TypeAlias = Literal["read", "snippet", "failed"]
 
 
 class Quote(Struct, frozen=True):
-    """A passage of a snapshot: `text` is exactly what stands there."""
+    """A passage of a snapshot: `text` is exactly the text between the offsets."""
 
     text: str
     start: int
@@ -31,11 +31,11 @@ class Link(Struct, frozen=True):
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
-    """What was read from a page, as it was read.
+    """The text of a page, as it was read.
 
-    `text` is markdown with headings, lists, tables and code, and plain inside a line: where its links lead stands
-    beside it, in `links`, so that a quotation is clean. `pages` are the offsets at which the pages of a PDF begin.
-    `icon` is the address of the page's icon, as the page itself or the search provider gives it.
+    `text` is markdown with headings, lists, tables and code, and plain inside a line: the addresses of its links are
+    in `links`, so that a quotation is clean. `pages` are the offsets at which the pages of a PDF begin. `icon` is the
+    address of the page's icon, as the page itself or the search provider gives it.
     """
 
     url: str
@@ -70,8 +70,7 @@ class Source(Struct, frozen=True, kw_only=True):
     """A page that was found. `number` is its footnote, the same for one URL through the whole session.
 
     `favicon` is the address of its icon, which the interface shows through the server; None: the interface draws one
-    from the domain. `snapshot_id` names the text that was
-    read, `fetched_at` says when.
+    from the domain. `snapshot_id` names the text that was read, `fetched_at` says when.
     """
 
     url: str
@@ -88,7 +87,7 @@ class Source(Struct, frozen=True, kw_only=True):
 
 
 def sources_in(artifact: Mapping[str, Any]) -> Iterator[Source]:
-    """The sources in the artifact of any tool: those that are what they should be."""
+    """The sources in the artifact of any tool. Entries that are not valid are left out."""
     listed = artifact.get("sources")
     for entry in cast("Sequence[Any]", listed) if isinstance(listed, list | tuple) else ():
         try:
@@ -114,7 +113,7 @@ class SearchHit(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class SearchResults(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a search provider found."""
+    """The results of a search provider."""
 
     query: str
     provider: str
@@ -124,9 +123,39 @@ class SearchResults(Struct, frozen=True, kw_only=True, rename="camel"):
     cached: bool = False
 
 
+class EvidencePassage(Struct, frozen=True, kw_only=True):
+    """A passage that a model was given to answer from, verbatim. `id` is `3.2`: passage 2 of source 3, through the
+    whole session. The offsets are those of the snapshot `snapshot_id`."""
+
+    id: str
+    number: int
+    text: str
+    start: int
+    end: int
+    snapshot_id: str
+
+
+def evidence_in(artifact: Mapping[str, Any]) -> Iterator[EvidencePassage]:
+    """The valid passages in the artifact of any tool."""
+    listed = artifact.get("evidence")
+    for entry in cast("Sequence[Any]", listed) if isinstance(listed, list | tuple) else ():
+        try:
+            yield msgspec.convert(entry, EvidencePassage)
+        except msgspec.ValidationError:
+            continue
+
+
+class Pointer(Struct, frozen=True, array_like=True):
+    """The passages that a footnote of a model's text points to, by their ids. `offset`: where its marker begins."""
+
+    offset: int
+    passages: tuple[str, ...]
+
+
 class Citation(Struct, frozen=True):
-    """One footnoted sentence. `start` and `end` are offsets in the block's text, the quote's are offsets in the text
-    `snapshot_id`: of a source that was read twice, the reading that was found to say so."""
+    """One footnote. `start` and `end` are the offsets of its sentence in the text of the block, `quote_start` and
+    `quote_end` are offsets in the snapshot `snapshot_id`: of a source that was read twice, the text that supports the
+    sentence. `passage` is the id of the passage that the model pointed to."""
 
     marker: str
     number: int
@@ -137,3 +166,152 @@ class Citation(Struct, frozen=True):
     quote_start: int | None = None
     quote_end: int | None = None
     snapshot_id: str | None = None
+    passage: str | None = None
+
+
+class CachedPage(Struct, frozen=True, kw_only=True):
+    """A cached page: `url` led to `final_url`. Times are seconds since 1970.
+
+    The snapshot is fresh until `fresh_until`; after that it can be revalidated with `etag` or `last_modified`.
+    """
+
+    url: str
+    final_url: str
+    etag: str | None
+    last_modified: str | None
+    fetched_at: float
+    fresh_until: float
+    snapshot: Snapshot
+
+
+# The receipt of a search ---------------------------------------------------------------------------------
+
+
+SearchOutcome: TypeAlias = Literal["results", "empty", "blocked", "error"]
+"""`blocked`: the provider takes us for a robot, or refuses more requests for now."""
+
+ProviderFailure: TypeAlias = Literal[
+    "unknown_provider",
+    "missing_setting",  # a key, or the address of an instance
+    "paused",  # not asked, because its last requests failed
+    "busy",  # not asked, because its rate limit is reached for now
+    "unreachable",  # no connection
+    "timeout",
+    "bad_key",
+    "rate_limited",
+    "quota",  # of the key or the account
+    "robot_check",  # it asks for a person in front of a browser
+    "forbidden",  # it refuses requests from this network
+    "server_error",
+    "bad_request",
+    "unreadable",  # the response is not in the format of this provider
+    "misconfigured",  # a self-hosted instance needs other settings
+    "internal",  # an error of ours, or of a plugin
+]
+"""Why a request to a provider failed."""
+
+PageFailure: TypeAlias = Literal[
+    "refused_address",  # not a public address, or not an address that may be read
+    "robots",  # robots.txt asks to stay away
+    "dns",
+    "connection",
+    "tls",
+    "timeout",  # the page's own time, or the deadline of all pages
+    "status",  # 4xx, 5xx
+    "redirects",  # too many, or in a circle
+    "too_large",
+    "media_type",  # nothing that can be read: an image, an archive
+    "unreadable",  # damaged, or too complex to parse
+    "empty",  # no text in it
+    "needs_javascript",
+    "consent_wall",
+]
+
+
+class ProviderTry(Struct, frozen=True, kw_only=True):
+    """One provider, asked or skipped. `reason` is for people, `code` for programs. `notes`: options that it does not
+    know and that were mapped or dropped."""
+
+    provider: str
+    outcome: SearchOutcome | Literal["skipped"]
+    took_ms: int = 0
+    reason: str | None = None
+    cached: bool = False
+    count: int = 0
+    notes: tuple[str, ...] = ()
+    code: ProviderFailure | UnsetType = UNSET
+
+
+class PageReport(Struct, frozen=True, kw_only=True):
+    """The outcome of one page. `chosen` says why it was read, or why not; `bytes` is the size of the download."""
+
+    url: str
+    status: Literal["read", "snippet", "failed"]
+    failure: PageFailure | None = None
+    reason: str | None = None
+    http_status: int | None = None
+    final_url: str | None = None
+    took_ms: int = 0
+    bytes: int = 0
+    characters: int = 0
+    cut: bool = False
+    cache: Literal["fresh", "revalidated", "library"] | None = None
+    chosen: str = ""
+
+
+class Receipt(Struct, frozen=True, kw_only=True):
+    """`passages_found` were ranked, and `passages_kept` fitted into the budget. `notes`: what else was cut or done in
+    another way than asked."""
+
+    providers: tuple[ProviderTry, ...] = ()
+    pages: tuple[PageReport, ...] = ()
+    passages_found: int = 0
+    passages_kept: int = 0
+    summary_by: str | None = None
+    """`PROVIDER/MODEL`, or `passages` for a summary that is composed of quotations."""
+    took_ms: int = 0
+    notes: tuple[str, ...] = ()
+
+
+class Passage(Struct, frozen=True, kw_only=True):
+    """A passage of the snapshot of source `number`. Several are ordered, the best first."""
+
+    number: int
+    text: str
+    start: int
+    end: int
+    score: float = 0.0
+
+
+class DisagreementValue(Struct, frozen=True, kw_only=True):
+    """One side: `text` is quoted from `quote_start` to `quote_end` of the snapshot of source `number`."""
+
+    text: str
+    number: int
+    quote_start: int
+    quote_end: int
+    published: str | None = None
+
+
+class Disagreement(Struct, frozen=True, kw_only=True):
+    """Sources that give different numbers or names for the same thing, or of which one denies what another states."""
+
+    about: str
+    values: tuple[DisagreementValue, ...]
+
+
+class SearchArtifact(Struct, frozen=True, kw_only=True):
+    """The artifact of `web_search` and `read_page`: a `SourceGroup` and what was found in it.
+
+    `passages` are the best quotations for people, `evidence` the passages that the model reads, `citations` the
+    footnotes of `summary`.
+    """
+
+    query: str
+    sources: tuple[Source, ...]
+    summary: str = ""
+    citations: tuple[Citation, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    evidence: tuple[EvidencePassage, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()
+    receipt: Receipt = Receipt()

@@ -1,8 +1,8 @@
 """The twelve events of one model response.
 
-Every response is `start`, then blocks, each opened, grown and closed under its content index, then exactly one
+Every response is `start`, then blocks, each opened, extended and closed under its content index, then exactly one
 of `done` and `error`. Blocks may be open side by side. Nothing follows the last event, and nothing is raised:
-a failure is an `error` whose message holds all that was received.
+a failure is an `error` whose message has all that was received.
 """
 
 from typing import Any, Literal, TypeAlias
@@ -51,7 +51,7 @@ class ToolCallStart(Struct, frozen=True, tag="toolcall_start"):
 
 
 class ToolCallDelta(Struct, frozen=True, tag="toolcall_delta"):
-    """`arguments` is what could be read of them so far: for showing, never for executing."""
+    """`arguments` is a preview of the JSON so far: for display, never for execution."""
 
     index: int
     delta: str

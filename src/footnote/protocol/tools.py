@@ -1,4 +1,4 @@
-"""What a tool is to a model, what it reports while it works, and what it returns."""
+"""A tool as a model sees it, its progress while it works, and its result."""
 
 from typing import Any, Literal, TypeAlias
 
@@ -29,10 +29,10 @@ class Progress(Struct, frozen=True):
 
 
 class ToolResult(Struct, frozen=True):
-    """Two faces: `content` is what the model reads, `artifact` what the person sees.
+    """`content` is for the model, `artifact` for the user.
 
-    `usage`: the tokens of a tool that asked the run's model itself. `images`: where those of the content are kept, for
-    the person; filled in by `tools/images.py` unless the tool knows.
+    `usage`: the tokens of a tool that called the run's model itself. `images`: the files of the images in `content`,
+    for the user; `tools/wrappers.py` adds them unless the tool does.
     """
 
     content: tuple[Part, ...]
@@ -47,11 +47,11 @@ class ToolResult(Struct, frozen=True):
         return "\n".join(part.text for part in self.content if isinstance(part, Text))
 
 
-def said(text: str, *, artifact: dict[str, Any] | None = None, files: tuple[FileRecord, ...] = ()) -> ToolResult:
+def text_result(text: str, *, artifact: dict[str, Any] | None = None, files: tuple[FileRecord, ...] = ()) -> ToolResult:
     """A successful result of one text."""
     return ToolResult((Text(text),), artifact=artifact, files=files)
 
 
-def failed(text: str) -> ToolResult:
+def error_result(text: str) -> ToolResult:
     """An error that the model can read and react to."""
     return ToolResult((Text(text),), is_error=True)

@@ -1,9 +1,8 @@
-"""Processes in which every foreign byte is parsed, and in which a hostile document can do no harm.
+"""The sandbox: confined processes that parse untrusted documents, so that a hostile one can do no harm.
 
-- `pool`        the page to read first: jobs in, results out
-- `queue`       which job is next: one queue for each kind of job, fair among users
-- `client`      the server's end of the fork server
-- `forkserver`  its own end: one parent that has the parsers loaded, one fork for each job
+- `pool`        read this first: runs jobs, with one queue for each kind of job that is fair among users
+- `client`      the server's end: the fork server, the processes of jobs, and the sockets to them
+- `forkserver`  the other end: one parent that has the parsers loaded, and one fork for each job
 - `confine`     what a job gives up before it begins: memory, time, the network, files, other programs
 - `jobs`        the jobs and their results, as values
 """

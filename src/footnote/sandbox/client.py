@@ -1,4 +1,4 @@
-"""The server's end of the fork server: its process, the jobs in it, and the sockets to both."""
+"""The server's end of the sandbox: the process of the fork server, the processes of jobs, and their sockets."""
 
 import asyncio
 import shutil
@@ -13,39 +13,92 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Self
 
-from footnote.sandbox.forkserver import BEGIN, ENDED_FORMAT, KILL, ORDER_FORMAT, READY
-from footnote.sandbox.jobs import KINDS, Job
+from msgspec.structs import replace
+
+from footnote.sandbox.forkserver import (
+    BEGIN,
+    ENDED_FORMAT,
+    KILL,
+    LENGTH_BYTES,
+    ORDER_FORMAT,
+    READY,
+    JobAnswer,
+    answer_decoder,
+    pack_job,
+)
+from footnote.sandbox.jobs import KINDS, ConvertedDocument, Job, UnpackedFile
 
 START_SECONDS = 60.0
-"""For the fork server to be ready; it takes less than one, unless the machine is busy."""
+"""Time limit for the fork server to start, which takes less than a second on an idle machine."""
 
+MAX_ANSWER_BYTES = 500_000_000
+"""Limit for the content of an answer: a process that a hostile document took over may send any number."""
+_MAX_HEAD_BYTES = 50_000_000
+"""Limit for an answer without its content: the longest text that is extracted from a file, encoded, and some more."""
 _STOP_SECONDS = 5.0
 _CHUNK_BYTES = 1 << 18
 _START = (
     "import sys; main, worker, folder, *sys.path[:] = sys.argv[1:]; from footnote.sandbox import forkserver; "
     "getattr(forkserver, main)(worker, folder)"
 )
-"""With our own module path instead of the environment's, and without the current folder: a file there named like a
-module of ours is not to be run."""
+"""With the module path of this process, and without the current folder: a file there with the name of one of our
+modules must not be run."""
 
 
 class NotStarted(Exception):
     """No process could be started, or it was gone before it could take a job."""
 
 
+class BrokenAnswer(Exception):
+    """The answer of a process is larger than any that the sandbox sends."""
+
+
 @dataclass(frozen=True, slots=True)
 class JobProcess:
-    """A process with one job. `ended` gives its exit code; None: it is gone, and not because of the job."""
+    """A process with one job. `exit_code` None: the process is gone, and not because of the job."""
 
     reader: StreamReader
     writer: StreamWriter
     exit_code: Future[int | None]
     kill: Callable[[], None]
     folder: str | None = None
-    """What is left to be removed after it."""
+    """A temporary folder to be removed with the process."""
+
+    async def run(self, job: Job, seconds: float) -> JobAnswer:
+        """Sends the job, and receives the answer. `BrokenAnswer`, `EOFError` or a decoding error: there is none."""
+        order, parts = pack_job(job, seconds)
+        for part in (order, *parts):
+            await self._send(part)
+        size = int.from_bytes(await self.reader.readexactly(LENGTH_BYTES), "big")
+        if size > _MAX_HEAD_BYTES:
+            raise BrokenAnswer
+        answer = answer_decoder.decode(await self._receive(size))
+        if not isinstance(answer.result, ConvertedDocument | UnpackedFile):
+            return answer
+        if answer.size > MAX_ANSWER_BYTES:
+            raise BrokenAnswer
+        return replace(answer, result=replace(answer.result, content=await self._receive(answer.size)))
+
+    async def _send(self, data: bytes) -> None:
+        view = memoryview(data)
+        for at in range(0, len(view), _CHUNK_BYTES):
+            self.writer.write(view[at : at + _CHUNK_BYTES])
+            await self.writer.drain()
+            # `drain` returns at once while the socket accepts data; this lets other tasks run.
+            await asyncio.sleep(0)
+
+    async def _receive(self, size: int) -> bytes:
+        pieces: list[bytes] = []
+        while size:
+            piece = await self.reader.read(min(size, _CHUNK_BYTES))
+            if not piece:
+                raise EOFError
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)
 
     async def terminate(self) -> None:
-        """Makes sure that nothing of it is left."""
+        """Ends the process if it still runs, and removes what it leaves behind."""
         if not self.exit_code.done():
             self.kill()
         self.writer.close()
@@ -117,7 +170,7 @@ class ForkServerClient:
 
     @classmethod
     async def start(cls, worker: str, environ: Mapping[str, str]) -> Self:
-        """`NotStarted`, or `OSError`: this machine does not let it."""
+        """Starts the process, and waits until it is ready. Raises `NotStarted`, or `OSError` from the system."""
         folder = tempfile.mkdtemp(prefix="footnote-")
         ours, theirs = socket.socketpair()
         ours.setblocking(False)  # noqa: FBT003 - the standard library's own
@@ -158,7 +211,7 @@ class ForkServerClient:
             ours.close()
             self._kill(number)
             if isinstance(error, OSError):
-                # Whoever tries again at once must not find it here, although nobody has heard yet that it is gone.
+                # A retry must not use this server again, although its end has not been reported yet.
                 self._is_gone = isinstance(error, ConnectionError)
                 raise NotStarted from error
             raise
@@ -169,7 +222,7 @@ class ForkServerClient:
         await asyncio.wait([self._listening])
         self._control.close()
         if not self._is_ready:
-            # It has no child yet, and may still be loading.
+            # It has no children yet, and does not read its socket while it loads.
             _make_killer(self._process)()
         try:
             async with asyncio.timeout(_STOP_SECONDS):
@@ -180,7 +233,7 @@ class ForkServerClient:
         await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
 
     def _kill(self, number: int) -> None:
-        # One that is lost has killed all that it had.
+        # A fork server that is gone has killed its children.
         with suppress(OSError):
             self._control.send(ORDER_FORMAT.pack(KILL, 0, number))
 

@@ -1,7 +1,7 @@
-"""What a process gives up before it touches a document of somebody else: memory, time, the network, other programs,
-the files of this machine. None of it needs a privilege, and none of it can be taken back.
+"""The confinement of a process that parses an untrusted document: limits on memory and time, no network, no other
+programs, no files of this machine. It needs no privilege, and cannot be undone.
 
-Each layer is used where the system has it; what is missing makes the others no weaker.
+Each layer is applied where the system has it; the others do not depend on it.
 """
 
 import ctypes
@@ -35,28 +35,28 @@ _PR_SET_SECCOMP = 22
 _PR_SET_NO_NEW_PRIVS = 38
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITIES = 0x20080522
-"""The version of the call that sets them."""
+"""The version of the `capset` system call."""
 
 _EPERM = 1
 _ENOSYS = 38
 _ALLOW = 0x7FFF0000
 _REFUSE = 0x00050000
-"""With the number of an error in the lower half."""
+"""The lower half holds the error number."""
 
 _LOAD, _EQUAL, _AT_LEAST, _HAS_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
-"""Where in what the kernel hands to the filter these stand."""
+"""Offsets in the structure that the kernel passes to the filter."""
 _X32 = 0x40000000
-"""From here on the same calls of x86_64 stand once more, for pointers of half the length."""
+"""The first system call of the x32 ABI, which repeats those of x86_64 for 32-bit pointers."""
 _CLONE_THREAD = 0x10000
 
 _NEW_CALLS = (*range(424, 435), 438, 440, 442)
-"""Of all processors: signals by descriptor, io_uring, mounts, descriptors of other processes."""
+"""The same on all architectures: signals by descriptor, io_uring, mounts, descriptors of other processes."""
 _CLONE3 = 435
 
 
 class _Syscalls(Struct, frozen=True):
-    """The numbers of system calls, which each kind of processor has of its own."""
+    """The numbers of system calls, which differ between architectures."""
 
     architecture: int
     clone: int
@@ -99,21 +99,17 @@ _CALLS = {
 _RULESET, _ADD_RULE, _RESTRICT = 444, 445, 446
 _READ_FILE, _WRITE_FILE, _READ_FOLDER = 1 << 2, 1 << 1, 1 << 3
 _READ = _READ_FILE | _READ_FOLDER
-_TRUNCATE = 1 << 14
 _RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 """How many rights on files each version of Landlock knows."""
 _SYSTEM = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/usr/share/zoneinfo")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 
 
-def confine(limits: ProcessLimits, folder: Path, readable: Iterable[str] = ()) -> None:
-    """From here on this process may use so much, talk to nobody, start nothing, and write nowhere but in `folder`. It
-    can read what Python and the system need to run, and the folders that are `readable`."""
-    Confinement(readable).apply(limits, folder)
-
-
 class Confinement:
-    """Prepared once by a parent and applied by each of its children, so that a child does little more than a few system
+    """No network, no new processes, no writing outside one folder; the process can read what Python and the system need
+    to run, and the folders that are `readable`.
+
+    Prepared once by a parent and applied by each of its children, so that a child does little more than a few system
     calls. The parent is not confined itself."""
 
     def __init__(self, readable: Iterable[str] = ()) -> None:
@@ -138,7 +134,7 @@ class Confinement:
             os._exit(1)
 
     def apply(self, limits: ProcessLimits, folder: Path) -> None:
-        """Confines this process for good."""
+        """Confines this process for good. `folder` is the only one in which it may write."""
         if self._libc is None or _prctl(self._libc, _PR_SET_NO_NEW_PRIVS, 1):
             apply_limits(limits)
             return
@@ -154,16 +150,16 @@ class Confinement:
 def apply_limits(limits: ProcessLimits) -> None:
     if resource is None:
         return
-    wanted = (
+    limits_by_kind = (
         (resource.RLIMIT_AS, limits.memory, limits.memory),
-        # The signal of the first can be told from others; the second ends what ignores it.
+        # At the soft limit the process gets a signal; the hard limit kills a process that ignores it.
         (resource.RLIMIT_CPU, limits.seconds, limits.seconds + 1),
         (resource.RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes),
         (resource.RLIMIT_NOFILE, limits.open_files, limits.open_files),
         (resource.RLIMIT_CORE, 0, 0),
     )
-    for kind, soft, hard in wanted:
-        # macOS refuses the first, and a system may have set any of them lower.
+    for kind, soft, hard in limits_by_kind:
+        # macOS refuses RLIMIT_AS, and the hard limits of a system may be lower.
         with suppress(ValueError, OSError):
             resource.setrlimit(kind, (soft, hard))
 
@@ -174,8 +170,9 @@ def _prctl(library: ctypes.CDLL, option: int, *arguments: int) -> int:
 
 
 def _drop_capabilities(library: ctypes.CDLL) -> None:
-    """Whoever runs a server as root gives it all of them, such as to raise a limit or to change whose a file is."""
-    # Not every C library has a name for it.
+    """Gives up the capabilities of a server that runs as root, such as raising a limit or changing the owner of a
+    file."""
+    # Not every C library has this function.
     with suppress(AttributeError):
         library.capset((ctypes.c_uint32 * 2)(_CAPABILITIES, 0), (ctypes.c_uint32 * 6)())
 
@@ -197,14 +194,14 @@ class _Program(ctypes.Structure):
 
 
 class _Filter(Struct, frozen=True):
-    """The instructions of a filter; `own` is the one that holds the id of the process, which its parent cannot know."""
+    """The instructions of a filter; `own` is the index of the one that holds the process id, unknown to the parent."""
 
     instructions: ctypes.Array[_Instruction]
     own: int
 
 
 _PID_PLACEHOLDER = 0xFFFFFFFF
-"""Stands for the id of the process in a filter that is compiled before it is known."""
+"""Placeholder for the process id in a filter that is compiled before the process exists."""
 
 
 def _compile_filter() -> _Filter | None:
@@ -223,7 +220,8 @@ def _install_filter(library: ctypes.CDLL, compiled: _Filter) -> None:
 
 
 def _filter_instructions(calls: _Syscalls, own: int) -> Iterable[tuple[int, int, int, int]]:
-    """A test jumps over so many instructions if it is true, over so many if it is not."""
+    """Instructions as code, two jumps and value. The jumps are the numbers of instructions to skip if a test is true,
+    and if it is false."""
     refuse = (_RETURN, 0, 0, _REFUSE | _EPERM)
     yield _LOAD, 0, 0, _ARCHITECTURE
     yield _EQUAL, 1, 0, calls.architecture
@@ -234,7 +232,7 @@ def _filter_instructions(calls: _Syscalls, own: int) -> Iterable[tuple[int, int,
     for number in calls.blocked + _NEW_CALLS:
         yield _EQUAL, 0, 1, number
         yield refuse
-    # Its flags lie in memory, where a filter cannot look; without it the C library uses the older call.
+    # A filter cannot read the flags of clone3, which lie in memory; without it the C library falls back to clone.
     yield _EQUAL, 0, 1, _CLONE3
     yield _RETURN, 0, 0, _REFUSE | _ENOSYS
     # Threads, but no processes.
@@ -243,7 +241,7 @@ def _filter_instructions(calls: _Syscalls, own: int) -> Iterable[tuple[int, int,
     yield _HAS_BITS, 1, 0, _CLONE_THREAD
     yield refuse
     yield _RETURN, 0, 0, _ALLOW
-    # A process may abort itself, and signal nobody else.
+    # A process may abort itself, and signal no other process.
     yield _EQUAL, 0, 3, calls.tgkill
     yield _LOAD, 0, 0, _FIRST_ARGUMENT
     yield _EQUAL, 1, 0, own
@@ -264,8 +262,8 @@ class _Beneath(ctypes.Structure):
 
 
 def _python_folders() -> Sequence[str]:
-    """Where Python and its packages are. The module path may also hold the folder from which somebody started a
-    program, where anything may lie."""
+    """The folders of Python and its packages. The module path may also hold the folder in which the program was
+    started, which can contain anything."""
     ours = tuple(f"{prefix}/lib" for prefix in (sys.prefix, sys.base_prefix))
     packages = (entry for entry in sys.path if entry.endswith(("site-packages", "dist-packages", ".zip")))
     return tuple(dict.fromkeys((*ours, *packages)))
@@ -275,19 +273,19 @@ def _restrict_files(library: ctypes.CDLL, readable: Iterable[tuple[int, int]], f
     version: int = library.syscall(_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
     if version < 1:
         return
-    every = (1 << _RIGHTS.get(version, max(_RIGHTS.values()))) - 1
-    # Versions that know no network or scopes take what they know, if the rest is cut off.
+    all_rights = (1 << _RIGHTS.get(version, max(_RIGHTS.values()))) - 1
+    # A version without network rules or scopes accepts a structure that is cut off before those fields.
     size = 24 if version >= 6 else 16 if version >= 4 else 8
-    ruleset = _Ruleset(every, 3 if version >= 4 else 0, 3 if version >= 6 else 0)
-    rules: int = library.syscall(_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(size), ctypes.c_uint32(0))
-    if rules < 0:
+    ruleset = _Ruleset(all_rights, 3 if version >= 4 else 0, 3 if version >= 6 else 0)
+    ruleset_fd: int = library.syscall(_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(size), ctypes.c_uint32(0))
+    if ruleset_fd < 0:
         return
-    own = [*_open_paths({str(folder): every & ~1})]
+    own = [*_open_paths({str(folder): all_rights & ~1})]
     for descriptor, rights in (*readable, *own):
-        rule = _Beneath(rights & every, descriptor)
-        library.syscall(_ADD_RULE, ctypes.c_int(rules), ctypes.c_int(1), ctypes.byref(rule), ctypes.c_uint32(0))
-    library.syscall(_RESTRICT, ctypes.c_int(rules), ctypes.c_uint32(0))
-    for descriptor in (rules, *(one for one, _ in own)):
+        rule = _Beneath(rights & all_rights, descriptor)
+        library.syscall(_ADD_RULE, ctypes.c_int(ruleset_fd), ctypes.c_int(1), ctypes.byref(rule), ctypes.c_uint32(0))
+    library.syscall(_RESTRICT, ctypes.c_int(ruleset_fd), ctypes.c_uint32(0))
+    for descriptor in (ruleset_fd, *(one for one, _ in own)):
         os.close(descriptor)
 
 
@@ -297,7 +295,7 @@ def _open_paths(allowed: Mapping[str, int]) -> Iterator[tuple[int, int]]:
             descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
             continue
-        if os.path.isdir(path):  # noqa: PTH112 - a word of the system's own, most of them not there
+        if os.path.isdir(path):  # noqa: PTH112 - the path is a string
             yield descriptor, rights
         else:
             yield descriptor, rights & (_READ_FILE | _WRITE_FILE)

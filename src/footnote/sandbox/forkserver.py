@@ -1,8 +1,8 @@
-"""The process in which foreign bytes are parsed. It loads the parsers once, then forks for each job: the child gives up
-whatever a hostile document could use, does its work, answers and ends.
+"""The fork server. It loads the parsers once, then forks for each job: the child confines itself, runs the job, answers
+and exits.
 
 The parent itself parses nothing, so no child can see a document of another job. It must not even compile a document:
-the typesetter starts threads, and a process that has some cannot be forked safely. Started by `client`.
+the typesetter starts threads, and a process with threads cannot be forked safely. Started by `client`.
 """
 
 import contextlib
@@ -45,19 +45,19 @@ from footnote.sandbox.jobs import (
 
 LENGTH_BYTES = 4
 READY = 0
-"""The number under which the parent says that it is ready; jobs count from 1."""
+"""The number with which the parent reports that it is ready; jobs count from 1."""
 
 ORDER_FORMAT = Packed("<cBI")
 ENDED_FORMAT = Packed("<Ii")
 BEGIN, KILL = b"B", b"K"
-"""From the server: an order to begin a job of one of the `KINDS`, with the socket of the job, or to kill one. Back
-comes the number of a job that ended and its exit code, negative for a signal."""
+"""Orders of the server: to begin a job of one of the `KINDS`, with the socket of the job, or to kill one. The reply is
+the number of a job that ended and its exit code, negative for a signal."""
 
 OUT_OF_MEMORY = 71
-"""The exit code of a job that noticed it by itself."""
+"""The exit code of a job that caught a `MemoryError`."""
 
 GRACE_SECONDS = 2
-"""Seconds after which a job ends by itself if nobody is there any more to end it."""
+"""Seconds after its time limit at which a job ends itself, in case the server that would kill it is gone."""
 
 LIMITS: dict[type[Job], ProcessLimits] = {
     ConvertDocument: ProcessLimits(1_500_000_000),
@@ -70,15 +70,15 @@ LIMITS: dict[type[Job], ProcessLimits] = {
     ImageCheck: ProcessLimits(500_000_000),
 }
 _MAX_FAULT_CHARS = 2_000
-"""Characters of a fault that are worth logging."""
+"""Limit for the length of a fault in the log."""
 
 Worker: TypeAlias = Callable[[Job, IO[bytes] | None], Result]
-"""Does a job. A job that names a file on the disk comes with the file opened, since a confined process cannot."""
+"""Runs a job. A job about a file on the disk gets the open file, since a confined process cannot open it."""
 Preload: TypeAlias = Callable[[type[Job]], None]
 
 
 class JobOrder(Struct, frozen=True):
-    """A job without its contents, which follow in pieces of these sizes."""
+    """A job without its contents, which follow as byte strings of these sizes."""
 
     job: Job
     sizes: tuple[int, ...]
@@ -86,8 +86,8 @@ class JobOrder(Struct, frozen=True):
 
 
 class JobAnswer(Struct, frozen=True, kw_only=True):
-    """What came of a job; the content of a document follows, `size` bytes. `fault` is for the log; `missing` an extra
-    that is not installed."""
+    """The result of a job; the content of a document follows, `size` bytes. `fault` is for the log; `missing` is an
+    extra that is not installed."""
 
     result: Result | None = None
     size: int = 0
@@ -95,7 +95,7 @@ class JobAnswer(Struct, frozen=True, kw_only=True):
     missing: str = ""
 
 
-# Made once, in the parent too: the first use of a type costs more than a small job.
+# Made in the parent: the first use of a type costs more than a small job.
 _encoder = msgspec.msgpack.Encoder()
 _order_decoder = msgspec.msgpack.Decoder(JobOrder)
 answer_decoder = msgspec.msgpack.Decoder(JobAnswer)
@@ -107,7 +107,7 @@ def frame_message(message: JobOrder | JobAnswer) -> bytes:
 
 
 def pack_job(job: Job, seconds: float) -> tuple[bytes, tuple[bytes, ...]]:
-    """The order of a job, and the contents that follow it, which are nowhere copied."""
+    """The order of a job, and the contents that follow it, without copying them."""
     parts: tuple[bytes, ...] = ()
     bare: Job = job
     if isinstance(job, ReadText | ReadTable | ExtractPage | ImageCheck):
@@ -136,11 +136,11 @@ def _load_worker(worker: str) -> tuple[Worker, Preload]:
 
 
 def _no_preload(_: type[Job]) -> None:
-    """A worker without `preload` has all that it needs."""
+    """For a worker module without `preload`."""
 
 
 def _package_folders() -> list[str]:
-    """Those of packages that are loaded, wherever they lie: parts of them are loaded when they are needed."""
+    """The folders of all loaded packages, wherever they are: a package may import parts of itself later."""
     packages = [module for name, module in sys.modules.items() if "." not in name and hasattr(module, "__path__")]
     return [str(folder) for package in packages for folder in package.__path__]
 
@@ -149,7 +149,7 @@ def _package_folders() -> list[str]:
 
 
 def run_job(worker: Worker, confinement: Confinement, request_fd: int, response_fd: int, folder: Path) -> NoReturn:
-    """Reads a job, does it with little more than its own memory, answers, and ends this process."""
+    """Reads a job, runs it confined, answers, and ends this process."""
     try:
         order = _order_decoder.decode(_read(request_fd, int.from_bytes(_read(request_fd, LENGTH_BYTES), "big")))
         _alarm(order.seconds + GRACE_SECONDS)
@@ -185,7 +185,7 @@ def _run_worker(worker: Worker, job: Job, file: IO[bytes] | None) -> tuple[JobAn
         return JobAnswer(result=JobRefused(f"{job.filename} is nested too deeply: make it flatter.")), b""
     except ModuleNotFoundError as error:
         return JobAnswer(missing="convert" if isinstance(job, ConvertDocument) else "documents", fault=str(error)), b""
-    except BaseException as error:  # noqa: BLE001 - a mistake of ours, or a panic in a library, costs one job and is told
+    except BaseException as error:  # noqa: BLE001 - a bug, or a panic in a library, fails one job and is reported
         return JobAnswer(fault=f"{type(error).__name__}: {error}"[:_MAX_FAULT_CHARS]), b""
 
 
@@ -206,7 +206,7 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 def _alarm(seconds: float) -> None:
-    """Kills this process after that time, also in the middle of C code. A parent that was killed cannot do it."""
+    """Kills this process after that time, also inside C code, in case its parent was killed."""
     if hasattr(signal, "alarm"):
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(math.ceil(seconds))
@@ -216,35 +216,35 @@ def _alarm(seconds: float) -> None:
 
 
 def main_alone(worker: str, folder: str) -> NoReturn:
-    """One job of a process of its own, where there is no `fork`."""
-    questions, answers = os.dup(0), os.dup(1)
+    """Runs one job in a separate process, on systems without `fork`."""
+    request_fd, response_fd = os.dup(0), os.dup(1)
     # What a library prints goes to the error output, never into the answer.
     os.dup2(2, 1)
-    job, _ = _load_worker(worker)
-    run_job(job, Confinement(_package_folders()), questions, answers, Path(folder))
+    run, _ = _load_worker(worker)
+    run_job(run, Confinement(_package_folders()), request_fd, response_fd, Path(folder))
 
 
 def main(worker: str, folder: str) -> None:
-    """Forks for each job until the server is gone: the control socket is the standard input."""
-    # Ctrl-C is for the program that asked; it ends this one when it wants to.
+    """Forks for each job until the server closes the control socket, which is the standard input."""
+    # Ctrl-C is handled by the server, which then ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     control = socket.socket(fileno=os.dup(0))
-    nothing = os.open(os.devnull, os.O_RDWR)
+    null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1):
-        os.dup2(nothing, standard)
-    work, preload = _load_worker(worker)
+        os.dup2(null, standard)
+    run, preload = _load_worker(worker)
     try:
-        ForkServer(control, work, preload, Path(folder)).serve()
+        ForkServer(control, run, preload, Path(folder)).serve()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Gone(Exception):
-    """The server is no more."""
+    """The server closed the control socket."""
 
 
 class ForkServer:
-    """The parent: it forks, kills and reaps, and says which job ended how."""
+    """The parent process: it forks, kills and reaps, and reports the exit code of each job."""
 
     def __init__(self, control: socket.socket, worker: Worker, preload: Preload, folder: Path) -> None:
         self._control = control
@@ -255,22 +255,22 @@ class ForkServer:
         self._loaded_kinds: set[type[Job]] = set()
         """The kinds of jobs whose parsers are in memory."""
         self._jobs: dict[int, int] = {}
-        """The number of each job by its process."""
+        """Job numbers by process id."""
 
     def serve(self) -> None:
-        woken, waking = os.pipe()
-        os.set_blocking(woken, False)
-        os.set_blocking(waking, False)
+        wakeup_read, wakeup_write = os.pipe()
+        os.set_blocking(wakeup_read, False)
+        os.set_blocking(wakeup_write, False)
         signal.signal(signal.SIGCHLD, _on_child_exit)
-        signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
+        signal.set_wakeup_fd(wakeup_write, warn_on_full_buffer=False)
         with selectors.DefaultSelector() as selector, contextlib.suppress(_Gone, ConnectionError):
             selector.register(self._control, selectors.EVENT_READ)
-            selector.register(woken, selectors.EVENT_READ)
+            selector.register(wakeup_read, selectors.EVENT_READ)
             self._control.sendall(ENDED_FORMAT.pack(READY, 0))
             while True:
                 for key, _ in selector.select():
-                    if key.fd == woken:
-                        os.read(woken, 512)
+                    if key.fd == wakeup_read:
+                        os.read(wakeup_read, 512)
                         self._reap()
                     else:
                         self._handle_order()
@@ -293,8 +293,8 @@ class ForkServer:
                 _kill(process)
 
     def _ensure_loaded(self, kind: type[Job]) -> None:
-        """With the first job of a kind: a search need not wait until fonts are loaded. What is not installed is missed
-        by the job itself."""
+        """Loads the parsers with the first job of a kind, so that a search does not wait for fonts. A package that is
+        not installed is reported by the job itself."""
         if kind in self._loaded_kinds:
             return
         self._loaded_kinds.add(kind)
@@ -302,13 +302,13 @@ class ForkServer:
             self._preload(kind)
         self._confinement.close()
         self._confinement = Confinement(_package_folders())
-        # What is there by now is not looked at again by any child's collector, and so its pages are not copied.
+        # The garbage collector of a child skips frozen objects, and so does not copy their memory pages.
         gc.collect()
         gc.freeze()
 
     def _fork_job(self, number: int, channel: int) -> None:
         folder = self._folder / str(number)
-        own = os.getpid()
+        parent = os.getpid()
         try:
             folder.mkdir(mode=0o700)
             process = os.fork()
@@ -320,7 +320,7 @@ class ForkServer:
             os.close(channel)
             self._jobs[process] = number
             return
-        self._confinement.exit_with_parent(own)
+        self._confinement.exit_with_parent(parent)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._control.close()
@@ -340,9 +340,9 @@ class ForkServer:
 
 
 def _kill(process: int) -> None:
-    # Not reaped yet, so that no other process can have its id.
+    # The process is not reaped yet, so that its id cannot belong to another one.
     os.kill(process, signal.SIGKILL)
 
 
 def _on_child_exit(*_: Any) -> None:
-    """A signal that has a handler wakes the loop."""
+    """Does nothing: a signal needs a handler to wake the selector."""

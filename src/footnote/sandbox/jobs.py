@@ -1,22 +1,22 @@
-"""What is asked of the sandbox, and what comes of it: plain values that cross a process border."""
+"""Jobs of the sandbox and their results: plain values that cross a process boundary."""
 
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
+from footnote.protocol.errors import ErrorParam
 from footnote.protocol.files import Cell
-from footnote.protocol.receipts import PageFailure
-from footnote.protocol.sources import Link
+from footnote.protocol.sources import Link, PageFailure
 
 Target: TypeAlias = Literal["pdf", "docx"]
 
 MAX_SOURCE_BYTES = 2_000_000
-"""Of the markdown of one document."""
+"""Limit for the markdown of one document."""
 
 
 class SourceNote(Struct, frozen=True):
-    """A source of the session, for a marker such as `[3]` in a report."""
+    """A source of the session, to which a marker such as `[3]` in a report refers."""
 
     title: str
     url: str
@@ -25,9 +25,9 @@ class SourceNote(Struct, frozen=True):
 
 
 class ConvertDocument(Struct, frozen=True, kw_only=True, tag=True):
-    """Markdown to become a document. `images` are files of the workspace by the names that the markdown gives them;
-    `sources` those of the session by number. `made_at`: seconds since 1970, for the metadata: the same conversion
-    gives the same bytes."""
+    """Converts markdown to a document. `images` are files of the workspace, by the names that the markdown uses;
+    `sources` are those of the session, by number. `made_at`: Unix time for the metadata, so that the same job gives the
+    same bytes."""
 
     target: Target
     markdown: str
@@ -39,14 +39,14 @@ class ConvertDocument(Struct, frozen=True, kw_only=True, tag=True):
 
 
 class ConvertedDocument(Struct, frozen=True, kw_only=True, tag=True):
-    """`notes`: what could not be shown as it was written, a sentence each."""
+    """`notes`: what could not be converted as it was written, a sentence each."""
 
     content: bytes
     notes: tuple[str, ...] = ()
 
 
 class ReadText(Struct, frozen=True, kw_only=True, tag=True):
-    """A file that a user uploaded, whose text is wanted."""
+    """Extracts the text of an uploaded file."""
 
     content: bytes
     filename: str
@@ -54,8 +54,8 @@ class ReadText(Struct, frozen=True, kw_only=True, tag=True):
 
 
 class DocumentText(Struct, frozen=True, kw_only=True, tag=True):
-    """What a file says. `text` None: it holds none that can be read, and `reason` says why in a sentence for the user
-    (a scan, an image, sound). `cut`: there was more than may be kept."""
+    """The text of a file. `text` None: it has none, for a `reason` that the user sees (a scan, an image, sound).
+    `cut`: the text was longer than the limit."""
 
     text: str | None
     reason: str = ""
@@ -69,8 +69,7 @@ class DocumentText(Struct, frozen=True, kw_only=True, tag=True):
 
 
 class ReadTable(Struct, frozen=True, kw_only=True, tag=True):
-    """Some rows of a table: of a text that separates its cells by a sign, or of a sheet of a workbook. `sheet` None:
-    the first."""
+    """Reads some rows of a CSV or TSV file, or of a sheet of a workbook. `sheet` None: the first."""
 
     content: bytes
     filename: str
@@ -81,8 +80,8 @@ class ReadTable(Struct, frozen=True, kw_only=True, tag=True):
 
 
 class TableRows(Struct, frozen=True, kw_only=True, tag=True):
-    """`total` counts all rows of the sheet, `columns` those of its widest row, of which `left_out` are beyond what is
-    shown. A row ends with its last cell that holds something."""
+    """`total` counts all rows of the sheet, `columns` those of its widest row, of which `left_out` are beyond the
+    limit. A row ends with its last cell that is not empty."""
 
     sheets: tuple[str, ...] = ()
     sheet: str = ""
@@ -93,7 +92,7 @@ class TableRows(Struct, frozen=True, kw_only=True, tag=True):
 
 
 class ExtractPage(Struct, frozen=True, kw_only=True, tag=True):
-    """A document of the web, whose text is wanted."""
+    """Extracts the text of a web page, or of another document of the web."""
 
     content: bytes
     content_type: str
@@ -102,7 +101,7 @@ class ExtractPage(Struct, frozen=True, kw_only=True, tag=True):
 
 
 class ExtractedPage(Struct, frozen=True, kw_only=True, tag=True):
-    """What a document says. `cut`: there was more than may be kept."""
+    """The text and metadata of a document. `cut`: the text was longer than the limit."""
 
     text: str
     title: str = ""
@@ -119,41 +118,41 @@ class ExtractedPage(Struct, frozen=True, kw_only=True, tag=True):
 
 
 class ExtractionFailed(Struct, frozen=True, tag=True):
-    """The parser itself says why a document has no text."""
+    """A document has no text, for a `reason` that the parser knows."""
 
     failure: PageFailure
     reason: str
 
 
 class Inspection(Struct, frozen=True, kw_only=True, tag=True):
-    """A file on the disk of which is to be found out what it is. The process opens `path` before it is confined."""
+    """Detects the type of a file on the disk. The process opens `path` before it is confined."""
 
     path: str
     filename: str
 
 
 class InspectionResult(Struct, frozen=True, tag=True):
-    """What a file is, whatever its name says; for a text, what kind of text its name says. `unreadable`: why nobody
-    need try to read it, as half a sentence."""
+    """The type of a file by its content; for a text, by its suffix. `unreadable`: why its text cannot be read, as half
+    a sentence."""
 
     media_type: str
     unreadable: str = ""
 
 
 class ListArchive(Struct, frozen=True, kw_only=True, tag=True):
-    """A zip file on the disk whose entries are wanted."""
+    """Lists the entries of a zip file on the disk."""
 
     path: str
     filename: str
 
 
 class ArchiveEntry(Struct, frozen=True):
-    """A file in an archive. `name` is its path there; `size` what it claims to have, and more is not read."""
+    """A file in an archive. `name` is its path there; `size` is the declared one, and no more is unpacked."""
 
     name: str
     size: int
     place: int
-    """Which of the list of entries it is: names need not be unique."""
+    """The index in the directory of the archive: names need not be unique."""
 
 
 class ArchiveListing(Struct, frozen=True, tag=True):
@@ -161,7 +160,7 @@ class ArchiveListing(Struct, frozen=True, tag=True):
 
 
 class UnpackArchive(Struct, frozen=True, kw_only=True, tag=True):
-    """One file of a zip file on the disk, whose content is wanted."""
+    """Unpacks one entry of a zip file on the disk."""
 
     path: str
     filename: str
@@ -173,15 +172,15 @@ class UnpackedFile(Struct, frozen=True, kw_only=True, tag=True):
 
 
 class ImageCheck(Struct, frozen=True, kw_only=True, tag=True):
-    """An image whose kind and size are wanted, as its header says them."""
+    """Reads the type and the size of an image from its header."""
 
     content: bytes
     filename: str
 
 
 class ImageFacts(Struct, frozen=True, kw_only=True, tag=True):
-    """`is_whole`: its end is there, as far as the format tells without decoding it. `media_type` None: it is no image
-    of a known kind; width and height are 0 where the header is damaged."""
+    """`is_whole`: the file is not truncated, as far as the format shows that without decoding. `media_type` None: it is
+    not an image of a known type. Width and height are 0 where the header is damaged."""
 
     media_type: str | None
     width: int = 0
@@ -190,13 +189,15 @@ class ImageFacts(Struct, frozen=True, kw_only=True, tag=True):
 
 
 class JobRefused(Struct, frozen=True, tag=True):
-    """The job cannot or must not be done: too large, damaged, hostile. `reason` is a sentence for the user.
-    `is_hostile`: the file is made to do harm, and nobody wants to keep it. `is_wrong_kind`: files of this kind are not
-    taken."""
+    """The parser refuses the file: too large, damaged, hostile. `reason` is a sentence for the user. `is_hostile`: the
+    file is made to do harm, and must not be stored. `is_wrong_kind`: files of this kind are not accepted. `code` and
+    `params` are the facts behind the sentence, as in a `FootnoteError`."""
 
     reason: str
     is_hostile: bool = False
     is_wrong_kind: bool = False
+    code: str | None = None
+    params: Mapping[str, ErrorParam] = {}
 
 
 Job: TypeAlias = (
@@ -219,4 +220,4 @@ KINDS: tuple[type[Job], ...] = (
     *(ConvertDocument, ReadText, ReadTable, ExtractPage),
     *(Inspection, ListArchive, UnpackArchive, ImageCheck),
 )
-"""In the order of the numbers by which an order names them to the fork server."""
+"""An order to the fork server names a kind by its index in this tuple."""

@@ -1,4 +1,4 @@
-"""Who asks. `principal_of` is the only place where a request becomes somebody."""
+"""Authentication, the check of `Origin`, and which requests come from this machine."""
 
 import ipaddress
 from urllib.parse import urlsplit
@@ -7,20 +7,20 @@ from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 
 from footnote.accounts.accounts import Accounts
+from footnote.accounts.credentials import MAX_SECRET_LENGTH
 from footnote.protocol.accounts import Principal
 from footnote.protocol.errors import NotAllowed
 
 COOKIE = "footnote_session"
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
-MAX_SECRET_LENGTH = 512
 
 
 async def authenticate(headers: Headers, accounts: Accounts) -> Principal | None:
-    """Whoever the request proves to be from, or None.
+    """The user whose token or cookie the request carries, or None.
 
-    A header that proves nothing is not made good by a cookie beside it: a program that was cut off must not go on as
-    whoever is logged in.
+    A cookie does not make up for an invalid token: a program whose token was revoked must not continue as the user who
+    is logged in.
     """
     token = token_of(headers)
     if token is not None:
@@ -31,7 +31,7 @@ async def authenticate(headers: Headers, accounts: Accounts) -> Principal | None
 
 
 def token_of(headers: Headers) -> str | None:
-    """What a program sends: `Authorization: Bearer …`, or `x-api-key`, as clients of Anthropic do."""
+    """The token of a program: `Authorization: Bearer …`, or `x-api-key`, which clients of Anthropic send."""
     authorization = headers.get("authorization")
     if authorization is None:
         return headers.get("x-api-key")
@@ -40,16 +40,16 @@ def token_of(headers: Headers) -> str | None:
 
 
 def cookie_of(headers: Headers) -> str | None:
-    """What a browser sends. Of two cookies with the name, which no server of ours sets, none counts."""
+    """The cookie of a browser. If it sends two of this name, which no Footnote server sets, neither counts."""
     lines = headers.getlist("cookie")
-    pieces = [piece for line in lines for piece in line.split(";") if piece.strip().startswith(f"{COOKIE}=")]
-    return cookie_parser(pieces[0]).get(COOKIE) if len(pieces) == 1 else None
+    cookies = [cookie for line in lines for cookie in line.split(";") if cookie.strip().startswith(f"{COOKIE}=")]
+    return cookie_parser(cookies[0]).get(COOKIE) if len(cookies) == 1 else None
 
 
 def check_origin(method: str, headers: Headers, public_url: str | None) -> None:
-    """`NotAllowed`: another site's page made the browser send this, and it would change something.
+    """Raises `NotAllowed` for a request that could change something and was sent by the page of another site (CSRF).
 
-    Browsers say where a request comes from; programs say nothing, and have no cookie that somebody else could use.
+    Browsers name the origin of a request. Programs do not, but they have no cookie that another site could use.
     """
     if method in SAFE_METHODS or token_of(headers) is not None:
         return
@@ -59,7 +59,9 @@ def check_origin(method: str, headers: Headers, public_url: str | None) -> None:
     else:
         same = headers.get("sec-fetch-site", "none") in ("same-origin", "none")
     if not same:
-        raise NotAllowed("This request comes from the page of another site. Send it from Footnote's own page.")
+        raise NotAllowed(
+            "This request comes from the page of another site. Send it from Footnote's own page.", code="cross_site"
+        )
 
 
 def _is_same_origin(origin: str, host: str, public_url: str | None) -> bool:
@@ -76,9 +78,9 @@ def _is_same_origin(origin: str, host: str, public_url: str | None) -> bool:
 
 
 def is_local_request(address: str, headers: Headers) -> bool:
-    """Whether somebody at the machine itself asks, and no proxy or web page on behalf of somebody else.
+    """Whether the request comes from this machine, and not through a proxy or from a web page.
 
-    A page whose name was made to lead here (DNS rebinding) gives that name as the host.
+    A page that reaches this server by DNS rebinding sends its own name as the host.
     """
     host = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
     return is_loopback(address) and is_loopback(host.strip("[]")) and not any(name in headers for name in _FORWARDED)

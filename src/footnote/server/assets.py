@@ -1,5 +1,7 @@
-"""The files of the page, which are part of the package: a table of their names, made once, and nothing else of the
-disk. A file is read when it is first asked for, and packed when somebody first takes it packed."""
+"""The static files of the page: a table of their names, built once, so that no other file of the disk can be served.
+
+A file is read at its first request, and compressed at the first request that accepts gzip.
+"""
 
 import asyncio
 import gzip
@@ -23,7 +25,7 @@ _COMPRESSIBLE_TYPES = {
     "wasm": "application/wasm",
     "webmanifest": "application/manifest+json",
 }
-"""What is worth packing."""
+"""Types that are worth compressing."""
 _INCOMPRESSIBLE_TYPES = {
     "bcmap": "application/octet-stream",
     "ico": "image/x-icon",
@@ -38,7 +40,7 @@ _TYPES = {**_COMPRESSIBLE_TYPES, **_INCOMPRESSIBLE_TYPES}
 
 
 class Asset:
-    """One file. `is_lasting`: its name changes with its content, so that it may be kept for ever."""
+    """One file. `is_immutable`: its name changes with its content, so that it may be cached for ever."""
 
     def __init__(self, name: str, file: Traversable) -> None:
         suffix = name.rpartition(".")[2].lower()
@@ -57,17 +59,17 @@ class Asset:
 
     @cached_property
     def etag(self) -> str:
-        """Of what it says, packed or not."""
+        """The same for both forms, compressed or not."""
         return f'W/"{hashlib.sha256(self.content).hexdigest()[:32]}"'
 
     async def body(self, *, compressed: bool) -> bytes:
-        """Not on the loop: some of them have megabytes."""
+        """In a thread, because some files have megabytes."""
         await asyncio.to_thread(lambda: self.etag)
         return await asyncio.to_thread(lambda: self.compressed) if compressed else self.content
 
 
 class Assets:
-    """By their names: `index.html`, `assets/index-8f3a.js`."""
+    """The files by name: `index.html`, `assets/index-8f3a.js`."""
 
     def __init__(self, folder: Traversable | None = None) -> None:
         self._folder = folder if folder is not None else files("footnote.server").joinpath("static")
@@ -80,11 +82,11 @@ class Assets:
         return self._table.get(name)
 
 
-def _walk(folder: Traversable, below: str = "") -> Iterator[tuple[str, Traversable]]:
+def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversable]]:
     if not folder.is_dir():
         return
-    for one in folder.iterdir():
-        if one.is_dir():
-            yield from _walk(one, f"{below}{one.name}/")
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _walk(entry, f"{prefix}{entry.name}/")
         else:
-            yield f"{below}{one.name}", one
+            yield f"{prefix}{entry.name}", entry

@@ -1,4 +1,4 @@
-"""From a request to the answer of its endpoint. Everything that holds for all routes is done here, once."""
+"""The ASGI application: finds the route of a request, applies the rules of all routes, and calls the endpoint."""
 
 import logging
 import re
@@ -19,21 +19,26 @@ from footnote.app import App
 from footnote.protocol.accounts import Principal
 from footnote.protocol.errors import NotAllowed, NotLoggedIn, Unknown
 from footnote.server.access import authenticate, check_origin
-from footnote.server.decoding import decode, decode_query, read_body, reject_nul
 from footnote.server.errors import WrongMethod, error_response
 from footnote.server.limits import RequestLimits, client_network
-from footnote.server.negotiation import locale_of
 from footnote.server.openapi import openapi_json
+from footnote.server.requests import (
+    RequestBody,
+    decode,
+    decode_query,
+    lingering_send,
+    locale_of,
+    read_body,
+    reject_nul,
+)
 from footnote.server.responses import Reply, struct_response
-from footnote.server.route import Answer, Route, RouteCall
+from footnote.server.route import AnyResponse, Route, RouteCall, format_refusal
 from footnote.server.site import Site
-from footnote.server.uploads import RequestBody, lingering_send
 from footnote.tracing import Operation
 
-REQUESTS = Operation("request", "Requests, until their answer began.", "route")
+REQUESTS = Operation("request", "Requests, until their response began.", "route")
 UNKNOWN_PATH = "unknown"
-"""What requests to no route are counted as: an address that somebody made up is no label."""
-
+"""The label of requests to unknown paths: a path that a client made up must not become a label."""
 
 log = logging.getLogger(__name__)
 
@@ -48,85 +53,77 @@ class _Path:
 
 
 @dataclass(frozen=True, slots=True)
-class _MatchedRoute:
+class _MatchedPath:
     path: _Path
     parameters: Mapping[str, Any]
 
 
 class Dispatcher:
-    """The ASGI application."""
-
     def __init__(self, app: App, routes: Iterable[Route]) -> None:
         routes = tuple(routes)
         settings = app.configuration.settings
         self.site = Site(app, openapi_json=cache(lambda: openapi_json(routes)))
         self._public_url = settings.server.public_url
         self._logs_requests = settings.logs.requests
-        most = settings.limits.requests_per_minute
-        self._requests = RequestLimits(app.bus, "requests", most, most)
+        per_minute = settings.limits.requests_per_minute
+        self._requests = RequestLimits(app.bus, "requests", per_minute, per_minute)
         self._paths = _compile_routes(routes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise AssertionError("the server speaks HTTP alone")
-        began = perf_counter()
-        asking = _RequestContext(scope, receive)
-        tracing.set_caller(asking.headers.get("traceparent"))
-        name, answer = await self._handle(asking, scope, receive)
-        self._record_request(name, answer.status_code, perf_counter() - began, asking)
-        if isinstance(answer, Reply) and asking.has_unread_body:
-            answer.headers["connection"] = "close"  # or the rest of it would be read, however much that is
+        started_at = perf_counter()
+        request = _RequestContext(scope, receive)
+        tracing.set_caller(request.headers.get("traceparent"))
+        name, response = await self._handle(request, scope, receive)
+        self._record_request(name, response.status_code, perf_counter() - started_at, request)
+        if isinstance(response, Reply) and request.has_unread_body:
+            response.headers["connection"] = "close"  # else the rest of the body would be read, whatever its size
             send = lingering_send(receive, send)
-        await answer(scope, receive, send)
+        await response(scope, receive, send)
 
     def _record_request(self, name: str, status: int, seconds: float, request: "_RequestContext") -> None:
-        """An answer that comes in pieces is counted when it begins."""
+        """Streams are counted when they begin."""
         self.site.request_counts[name, status] += 1
         REQUESTS.observe(seconds, name, outcome=f"{status // 100}xx")
         if self._logs_requests:
-            who = request.principal.user_id if request.principal else None
-            facts = {"route": name, "status": status, "seconds": round(seconds, 6), "user_id": who}
-            log.info("%s %d", name, status, extra={field: fact for field, fact in facts.items() if fact is not None})
+            user_id = request.principal.user_id if request.principal else None
+            fields = {"route": name, "status": status, "seconds": round(seconds, 6), "user_id": user_id}
+            log.info("%s %d", name, status, extra={key: value for key, value in fields.items() if value is not None})
 
-    async def _handle(self, request: "_RequestContext", scope: Scope, receive: Receive) -> tuple[str, Answer]:
-        """The name of the route, for the metrics, and what is sent."""
+    async def _handle(self, request: "_RequestContext", scope: Scope, receive: Receive) -> tuple[str, AnyResponse]:
+        """The name of the route, for the metrics, and the response."""
         route: Route | None = None
         try:
-            found = self._match_route(reject_nul(scope["path"]))
-            route = found.path.routes.get("GET" if scope["method"] == "HEAD" else scope["method"])
+            match = self._match_route(reject_nul(scope["path"]))
+            route = match.path.routes.get("GET" if scope["method"] == "HEAD" else scope["method"])
             request.principal = await authenticate(request.headers, self.site.app.accounts)
             if route is None or route.is_rate_limited:
-                await self._requests.acquire(request.key, "requests")
-            _check_authenticated(found.path, request.principal)
+                await self._requests.acquire(request.key, "requests", code="too_many_requests")
+            _check_authenticated(match.path, request.principal)
             if route is None or (scope["method"] == "HEAD" and not route.is_safe):
-                raise _method_not_allowed(found.path, scope["method"])
+                raise _method_not_allowed(match.path, scope["method"])
             _check_authorized(route, request.principal)
             check_origin(scope["method"], request.headers, self._public_url)
-            call = await self._call(route, found, request, receive)
+            call = await self._call(route, match, request, receive)
             return route.name, await _to_response(route, await route.endpoint(call))
-        except Exception as error:  # noqa: BLE001 - whatever it is, somebody waits for an answer
-            operator = request.principal is not None and request.principal.role == "admin"
-            reply = (
-                error_response(error, route.error_format, is_operator=operator)
-                if route
-                else error_response(error, is_operator=operator)
-            )
-            return route.name if route else UNKNOWN_PATH, reply
+        except Exception as error:  # noqa: BLE001 - the client must get a response to any error
+            is_operator = request.principal is not None and request.principal.role == "admin"
+            error_format = route.error_format if route else format_refusal
+            return route.name if route else UNKNOWN_PATH, error_response(error, error_format, is_operator=is_operator)
 
-    def _match_route(self, path: str) -> _MatchedRoute:
-        for one in self._paths:
-            if match := one.pattern.fullmatch(path):
+    def _match_route(self, path: str) -> _MatchedPath:
+        for known in self._paths:
+            if match := known.pattern.fullmatch(path):
                 try:
-                    return _MatchedRoute(
-                        one, {name: one.convertors[name].convert(text) for name, text in match.groupdict().items()}
+                    return _MatchedPath(
+                        known, {name: known.convertors[name].convert(text) for name, text in match.groupdict().items()}
                     )
-                except ValueError:  # a number of very many digits
+                except ValueError:  # an integer with thousands of digits
                     break
-        raise Unknown("There is nothing at this address. /openapi.json lists what there is.")
+        raise Unknown("There is nothing at this address. /openapi.json lists all routes.")
 
-    async def _call(
-        self, route: Route, found: _MatchedRoute, request: "_RequestContext", receive: Receive
-    ) -> RouteCall:
+    async def _call(self, route: Route, match: _MatchedPath, request: "_RequestContext", receive: Receive) -> RouteCall:
         query = decode_query(request.query, route.query, lenient=route.lenient)
         body = None
         if route.body is not None:
@@ -137,7 +134,7 @@ class Dispatcher:
             site=self.site,
             method=request.method,
             principal=request.principal,
-            path=found.parameters,
+            path=match.parameters,
             query=query,
             body=body,
             headers=request.headers,
@@ -148,7 +145,7 @@ class Dispatcher:
 
 
 class _RequestContext:
-    """What is known of a request before its route is."""
+    """What is known of a request before its route is found."""
 
     __slots__ = ("address", "has_read_body", "headers", "incoming", "method", "principal", "query")
 
@@ -163,34 +160,34 @@ class _RequestContext:
 
     @property
     def has_unread_body(self) -> bool:
-        """It has a body that nobody read to its end."""
+        """Whether there is a body that was not read to its end."""
         return not self.incoming.is_done and not self.has_read_body
 
     @property
     def key(self) -> str:
-        """Whose requests these are counted as."""
+        """The key under which the rate limit counts this request."""
         return f"user {self.principal.user_id}" if self.principal else f"address {client_network(self.address)}"
 
 
-def _compile_routes(table: tuple[Route, ...]) -> tuple[_Path, ...]:
-    """Those without parameters first: `/v2/users/me` is not the user `me`."""
+def _compile_routes(routes: tuple[Route, ...]) -> tuple[_Path, ...]:
+    """Paths without parameters first, so that `/v2/users/me` is not the user `me`."""
     grouped: dict[str, dict[str, Route]] = {}
-    for route in table:
+    for route in routes:
         if grouped.setdefault(route.path, {}).setdefault(route.method, route) is not route:
-            raise AssertionError(f"{route.name} stands in the table twice")
+            raise AssertionError(f"{route.name} is in the table twice")
     paths: list[_Path] = []
-    for path, routes in sorted(grouped.items(), key=lambda item: item[0].count("{")):
+    for path, by_method in sorted(grouped.items(), key=lambda item: item[0].count("{")):
         pattern, _, convertors = compile_path(path)
-        paths.append(_Path(pattern, convertors, routes))
+        paths.append(_Path(pattern, convertors, by_method))
     return tuple(paths)
 
 
 def _check_authenticated(path: _Path, principal: Principal | None) -> None:
-    """Before anything else: who is nobody learns nothing, not even which methods there are."""
+    """Runs before the other checks: an anonymous client learns nothing, not even the methods of a path."""
     if principal is None and all(route.access != "anyone" for route in path.routes.values()):
         raise NotLoggedIn(
             "Log in, or send a token: `Authorization: Bearer TOKEN`. Yours is in the file `token` of the home folder, "
-            "or comes from who runs this server."
+            "or comes from the operator of this server."
         )
 
 
@@ -207,12 +204,12 @@ def _check_authorized(route: Route, principal: Principal | None) -> None:
     if principal is None:
         raise NotLoggedIn("Log in, or send a token: `Authorization: Bearer TOKEN`.")
     if route.access == "admin" and principal.role != "admin":
-        raise NotAllowed("Only an admin of this server may do this.")
+        raise NotAllowed("Only an admin of this server may do this.", code="admin_only")
 
 
-async def _to_response(route: Route, answer: Struct | Answer | None) -> Answer:
-    if isinstance(answer, Answer):
-        return answer
-    if answer is None:
+async def _to_response(route: Route, result: Struct | AnyResponse | None) -> AnyResponse:
+    if isinstance(result, AnyResponse):
+        return result
+    if result is None:
         return Reply(status=204)
-    return await struct_response(answer, route.status)
+    return await struct_response(result, route.status)

@@ -1,9 +1,10 @@
-"""From an error to its status on the wire."""
+"""Errors as responses: the status of each class, and the message that the client may see."""
 
 import logging
 import math
 
 from footnote.db.errors import DatabaseFailed, DatabaseFull
+from footnote.protocol import new_id
 from footnote.protocol.errors import (
     ConfigError,
     Conflict,
@@ -19,7 +20,6 @@ from footnote.protocol.errors import (
     WrongKind,
 )
 from footnote.protocol.events import ErrorBody
-from footnote.protocol.ids import new_id
 from footnote.server.responses import Reply, json_response
 from footnote.server.route import ErrorFormatter, format_refusal
 from footnote.storage.base import StorageFailed, StorageFull
@@ -55,23 +55,28 @@ STATUSES: tuple[tuple[type[FootnoteError], int], ...] = (
     (StorageFailed, 503),
     (FootnoteError, 500),
 )
-"""The first that fits."""
+"""The first match counts."""
 
 
 def status_of(error: FootnoteError) -> int:
-    return next(status for kind, status in STATUSES if isinstance(error, kind))
+    return next(status for error_class, status in STATUSES if isinstance(error, error_class))
 
 
-def error_response(error: Exception, form: ErrorFormatter = format_refusal, *, is_operator: bool = False) -> Reply:
-    """The answer to a request that failed. Nothing is told of an error that is not ours but its place in the log.
+def error_response(
+    error: Exception, error_format: ErrorFormatter = format_refusal, *, is_operator: bool = False
+) -> Reply:
+    """The response to a request that failed. An unexpected error reveals only an id that is also in the log.
 
-    `operator`: whoever asks runs the server, and may read where its files and settings are.
+    `is_operator`: the client may see messages that name files and settings of the server.
     """
     if not isinstance(error, FootnoteError):
         request_id = new_id("req")
         log.error("The request %s failed.", request_id, exc_info=error)
         message = f"Something failed inside Footnote. Its log says more about {request_id}."
-        return json_response(form(ErrorBody("internal_error", message, retryable=False), 500), 500)
+        body = ErrorBody(
+            "internal_error", message, retryable=False, code="internal_error", params={"request_id": request_id}
+        )
+        return json_response(error_format(body, 500), 500)
     status = status_of(error)
     headers: dict[str, str] = {}
     if isinstance(error, LimitReached) and error.retry_after is not None:
@@ -81,13 +86,13 @@ def error_response(error: Exception, form: ErrorFormatter = format_refusal, *, i
     if isinstance(error, WrongMethod):
         headers["allow"] = error.allowed
     message = error.message if is_operator else _public_message(error)
-    return json_response(form(ErrorBody(error.type, message, error.retryable), status), status, **headers)
+    return json_response(error_format(ErrorBody.from_error(error, message), status), status, **headers)
 
 
 def _public_message(error: FootnoteError) -> str:
     if isinstance(error, ConfigError):
         log.error("%s", error.message)
-        return "The server is not set up for this. Who runs it finds the reason in its log."
-    if error.public is not None:  # that the database or the storage fails is told once, and not by everybody who asks
+        return "The server is not set up for this. Its operator finds the reason in the log."
+    if error.public is not None:  # HealthLog reports a failing database or storage once, not for each request
         log.debug("%s", error.message)
     return error.public_message

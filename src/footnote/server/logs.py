@@ -1,4 +1,4 @@
-"""What a server writes to stderr: lines for people, or JSON lines for programs. Neither holds a secret."""
+"""The log of a server on stderr, as text or JSON lines, with secrets masked."""
 
 import logging
 import os
@@ -16,7 +16,7 @@ from footnote.config.settings import LogSettings
 
 MASK = "***"
 FIELDS = ("run_id", "session_id", "trace_id", "error", "route", "status", "seconds", "user_id")
-"""What a line may say beside its message: ids, names of ours and figures, nothing that somebody wrote."""
+"""Extra fields of a line: ids, names and numbers, and no text of users, models or pages."""
 
 _PATTERNS = (
     (re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}"), rf"\1 {MASK}"),
@@ -26,18 +26,18 @@ _PATTERNS = (
     ),
     (re.compile(r"\b(?:fn_|fnc_|fnl_|sk-)[A-Za-z0-9_-]{16,}"), MASK),
 )
-"""What looks like a secret, though nobody told us of it."""
+"""Strings that look like secrets, beside the known ones."""
 _WORD = re.compile(r"[^\s\"'<>]++")
 _USER = re.compile(r"://[^/@:]*+:")
 
 
 def replica() -> str:
-    """Which of several servers says it."""
+    """Identifies this process among several servers."""
     return f"{platform.node() or 'here'}/{os.getpid()}"
 
 
 class Scrubber:
-    """Takes secrets out of text."""
+    """Masks secrets in a text: the known ones, passwords in URLs, and what looks like a secret."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         known = "|".join(re.escape(secret) for secret in secrets)
@@ -53,9 +53,9 @@ class Scrubber:
         return text
 
 
-def _mask_password(found: re.Match[str]) -> str:
-    """`https://user:password@host` as `https://***@host`. A password may hold any sign, so the last `@` counts."""
-    word = found.group()
+def _mask_password(match: re.Match[str]) -> str:
+    """`https://user:password@host` as `https://***@host`. A password may hold an `@`, so the last one counts."""
+    word = match.group()
     user, end = _USER.search(word), word.rfind("@")
     return f"{word[: user.start()]}://{MASK}{word[end:]}" if user and user.end() <= end else word
 
@@ -66,16 +66,16 @@ class TextFormatter(logging.Formatter):
         self._scrub = scrub
 
     def format(self, record: logging.LogRecord) -> str:
-        moment = _time(record.created)
-        parts = [f"{moment} {record.levelname} {_message(record)}", self._trace(record)]
+        time = _time(record.created)
+        parts = [f"{time} {record.levelname} {_message(record)}", self._traceback(record)]
         return self._scrub("\n".join(part for part in parts if part))
 
-    def _trace(self, record: logging.LogRecord) -> str:
+    def _traceback(self, record: logging.LogRecord) -> str:
         return self.formatException(record.exc_info) if record.exc_info and record.exc_info[0] else ""
 
 
 class JsonFormatter(TextFormatter):
-    """One object a line: when, how bad, from where, what, and of which run."""
+    """One object a line, with the ids of the current run and trace."""
 
     def __init__(self, scrub: Scrubber) -> None:
         super().__init__(scrub)
@@ -93,12 +93,12 @@ class JsonFormatter(TextFormatter):
         line |= {field: _plain(value) for field, value in vars(record).items() if field in FIELDS}
         if record.exc_info and record.exc_info[0]:
             line["error"] = record.exc_info[0].__name__
-            line["traceback"] = self._scrub(self._trace(record))
+            line["traceback"] = self._scrub(self._traceback(record))
         return msgspec.json.encode(line).decode()
 
 
 def configure_logging(settings: LogSettings, secrets: Iterable[str], stream: TextIO | None = None) -> None:
-    """All that this process logs goes one way, whoever says it."""
+    """Replaces all handlers, so that libraries log in the same format."""
     handler = logging.StreamHandler(stream or sys.stderr)
     scrub = Scrubber(secrets)
     handler.setFormatter(JsonFormatter(scrub) if settings.format == "json" else TextFormatter(scrub))
@@ -107,7 +107,7 @@ def configure_logging(settings: LogSettings, secrets: Iterable[str], stream: Tex
     for old in tuple(root.handlers):
         root.removeHandler(old)
     root.addHandler(handler)
-    # What libraries say of their doings is for those who look for a fault in them.
+    # Libraries log below WARNING only if the level is DEBUG.
     root.setLevel(level if level <= logging.DEBUG else max(level, logging.WARNING))
     logging.getLogger("footnote").setLevel(level)
     logging.getLogger("footnote.tracing").setLevel(logging.NOTSET)
@@ -119,7 +119,7 @@ def _time(seconds: float) -> str:
 
 
 def _message(record: logging.LogRecord) -> str:
-    """Lone halves of characters cannot be written."""
+    """Surrogates are escaped, because they cannot be encoded."""
     return record.getMessage().encode("utf-8", "backslashreplace").decode()
 
 

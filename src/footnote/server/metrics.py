@@ -1,6 +1,6 @@
-"""What operators watch, in the words of Prometheus.
+"""Metrics in the format of Prometheus.
 
-Whatever takes time is counted where it is done (`footnote.tracing`); all else is looked up when it is asked for.
+Operations are measured where they happen (`footnote.tracing`); everything else is read when the metrics are collected.
 """
 
 from collections import Counter
@@ -19,13 +19,14 @@ from prometheus_client.registry import Collector
 from footnote import __version__
 from footnote.app import App
 from footnote.bus.base import BusState
+from footnote.sessions.run import RunPhase
 from footnote.tracing import ALL_COUNTERS, ALL_OPERATIONS, EventCounter, Histogram, Operation
 
 PREFIX = "footnote_"
 
 
 class Metrics(Collector):
-    """`requests` counts them by route and status; `streams` are those that are open."""
+    """`requests`: their number by route and status. `streams`: those that are open."""
 
     def __init__(self, app: App, requests: Counter[tuple[str, int]], streams: Sized) -> None:
         self._app = app
@@ -39,72 +40,73 @@ class Metrics(Collector):
         return generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:
-        about = GaugeMetricFamily("footnote_info", "Which Footnote this is.", labels=["version"])
-        about.add_metric([__version__], 1)
-        yield about
+        info = GaugeMetricFamily("footnote_info", "The version of Footnote.", labels=["version"])
+        info.add_metric([__version__], 1)
+        yield info
         requests = CounterMetricFamily(
-            "footnote_requests", "Answered, by route and status.", labels=["route", "status"]
+            "footnote_requests", "Answered requests, by route and status.", labels=["route", "status"]
         )
         for (route, status), count in self._requests.items():
             requests.add_metric([route, str(status)], count)
         yield requests
-        yield GaugeMetricFamily("footnote_followers", "Event streams that are open.", len(self._streams))
+        yield GaugeMetricFamily("footnote_followers", "Open event streams.", len(self._streams))
         yield from self._runs()
         yield from _bus(self._app.bus.state)
         yield _connections(*self._app.connections)
-        yield from (_histogram(work) for work in ALL_OPERATIONS.values())
-        yield from (_counter(count) for count in ALL_COUNTERS.values())
+        yield from (_histogram(operation) for operation in ALL_OPERATIONS.values())
+        yield from (_counter(counter) for counter in ALL_COUNTERS.values())
 
     def _runs(self) -> Iterator[Metric]:
-        carrier, journal = self._app.runner.executor, self._app.runner.journal
-        runs = CounterMetricFamily("footnote_runs", "Runs that ended here, by how.", labels=["state"])
-        for state, count in carrier.outcome_counts.items():
+        executor, journal = self._app.runner.executor, self._app.runner.journal
+        runs = CounterMetricFamily("footnote_runs", "Runs that ended in this process, by state.", labels=["state"])
+        for state, count in executor.outcome_counts.items():
             runs.add_metric([state], count)
         yield runs
-        waiting = sum(not run.has_slot for run in carrier.live_runs.values())
-        yield GaugeMetricFamily("footnote_active_runs", "Runs that are carried on here.", len(carrier.live_runs))
-        yield GaugeMetricFamily("footnote_waiting_runs", "Those of them that wait their turn.", waiting)
+        waiting = sum(run.phase is RunPhase.QUEUED for run in executor.live_runs.values())
+        yield GaugeMetricFamily("footnote_active_runs", "Active runs of this process.", len(executor.live_runs))
+        yield GaugeMetricFamily("footnote_waiting_runs", "Active runs that wait for a slot.", waiting)
         yield GaugeMetricFamily(
-            "footnote_unsettled_runs", "Runs that ended here and could not be stored yet.", len(carrier.pending_endings)
+            "footnote_unsettled_runs", "Runs that ended here and are not stored yet.", len(executor.pending_endings)
         )
         yield CounterMetricFamily("footnote_events", "Events of runs.", journal.event_count)
 
 
 def _bus(state: BusState) -> Iterator[Metric]:
-    connected = GaugeMetricFamily("footnote_bus_connected", "Whether the bus is there, by its kind.", labels=["kind"])
+    connected = GaugeMetricFamily("footnote_bus_connected", "Whether the bus is connected, by kind.", labels=["kind"])
     connected.add_metric([state.kind], state.is_connected)
     yield connected
     messages = CounterMetricFamily(
-        "footnote_bus_messages", "Messages of the bus, by what came of them.", labels=["what"]
+        "footnote_bus_messages", "Messages of the bus, by what happened to them.", labels=["what"]
     )
     for what in ("published", "received", "dropped"):
         messages.add_metric([what], getattr(state, what))
     yield messages
-    yield CounterMetricFamily("footnote_bus_reconnects", "Connections to the bus after the first.", state.reconnects)
+    yield CounterMetricFamily("footnote_bus_reconnects", "Reconnections to the bus.", state.reconnects)
 
 
 def _connections(total: int, busy: int) -> Metric:
-    family = GaugeMetricFamily("footnote_database_connections", "To the database server.", labels=["state"])
+    family = GaugeMetricFamily("footnote_database_connections", "Connections to the database server.", labels=["state"])
     family.add_metric(["busy"], busy)
     family.add_metric(["idle"], total - busy)
     return family
 
 
-def _histogram(work: Operation) -> Metric:
-    family = HistogramMetricFamily(f"{PREFIX}{work.name}_seconds", work.description, labels=[*work.labels, "outcome"])
-    for values, tally in tuple(work.histograms.items()):
-        family.add_metric(values, _buckets(work, tally), tally.seconds)
+def _histogram(operation: Operation) -> Metric:
+    labels = [*operation.labels, "outcome"]
+    family = HistogramMetricFamily(f"{PREFIX}{operation.name}_seconds", operation.description, labels=labels)
+    for values, histogram in tuple(operation.histograms.items()):
+        family.add_metric(values, _buckets(operation, histogram), histogram.seconds)
     return family
 
 
-def _buckets(work: Operation, tally: Histogram) -> list[tuple[str, float]]:
-    """Prometheus counts in each class all that took less as well."""
-    ends = [*(str(end) for end in work.buckets), "+Inf"]
-    return list(zip(ends, accumulate(tally.counts), strict=True))
+def _buckets(operation: Operation, histogram: Histogram) -> list[tuple[str, float]]:
+    """Buckets of Prometheus are cumulative."""
+    ends = [*(str(end) for end in operation.buckets), "+Inf"]
+    return list(zip(ends, accumulate(histogram.counts), strict=True))
 
 
-def _counter(count: EventCounter) -> Metric:
-    family = CounterMetricFamily(f"{PREFIX}{count.name}", count.description, labels=count.labels)
-    for values, amount in tuple(count.values.items()):
+def _counter(counter: EventCounter) -> Metric:
+    family = CounterMetricFamily(f"{PREFIX}{counter.name}", counter.description, labels=counter.labels)
+    for values, amount in tuple(counter.values.items()):
         family.add_metric(values, amount)
     return family

@@ -1,8 +1,8 @@
-"""A route is data. Dispatch, the OpenAPI document, the tests of who may do what and the docs are made from the table.
+"""A route is data: dispatch, the OpenAPI document, the tests of access and the docs are made from the table of routes.
 
-ROUTES = (Route("GET", "/v2/runs/{run_id}", view, "How a run stands", answer=RunView),)
+ROUTES = (Route("GET", "/v2/runs/{run_id}", view, "The state of a run", response=RunView),)
 
-async def view(call: Call) -> RunView:
+async def view(call: RouteCall) -> RunView:
     return await call.app.runner.view(call.user_id, call.path["run_id"])
 """
 
@@ -18,30 +18,30 @@ from footnote.protocol.accounts import Principal
 from footnote.protocol.errors import NotLoggedIn
 from footnote.protocol.events import ErrorBody
 from footnote.protocol.tools import Locale
-from footnote.server.downloads import FileStream
-from footnote.server.responses import Reply
+from footnote.server.requests import RequestBody
+from footnote.server.responses import EventStream, FileStream, Reply
 from footnote.server.site import Site
-from footnote.server.stream import EventStream
-from footnote.server.uploads import RequestBody
 
 Method: TypeAlias = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
 Access: TypeAlias = Literal["anyone", "user", "admin"]
 MAX_BODY_BYTES = 4_000_000
+ANY_MEDIA_TYPE = "*/*"
+"""For `Route.media_type`: the type depends on the file."""
 
 
 class RouteRefusal(Struct, frozen=True):
-    """Every answer of the API that is not a success."""
+    """The body of every response of the API that is not a success."""
 
     error: ErrorBody
 
 
 @dataclass(frozen=True, slots=True)
 class RouteCall:
-    """One request, as its endpoint gets it: known who asks, with query and body decoded into the types of the route."""
+    """One request as its endpoint gets it: authenticated, with query and body decoded into the types of the route."""
 
     site: Site
     method: str
-    """GET and HEAD are asked for by the same route."""
+    """GET or HEAD on a route of GET."""
     principal: Principal | None
     path: Mapping[str, Any]
     query: Any
@@ -50,11 +50,11 @@ class RouteCall:
     """A value of the route's `body`."""
     headers: Headers
     address: str
-    """Where the request comes from: an IP address."""
+    """The IP address of the client."""
     locale: Locale | None
-    """What the client would like to read, from `Accept-Language`; None: it names no language of ours."""
+    """From `Accept-Language`; None if it names no supported language."""
     incoming: RequestBody
-    """The body of a route that takes one `raw`."""
+    """The body, for a route with a `raw_media_type`."""
 
     @property
     def app(self) -> App:
@@ -62,7 +62,7 @@ class RouteCall:
 
     @property
     def current_user(self) -> Principal:
-        """Who asks. On a route that is not for anyone it is always known."""
+        """The logged-in user. There always is one on a route whose `access` is not "anyone"."""
         if self.principal is None:
             raise NotLoggedIn("Log in first.")
         return self.principal
@@ -72,14 +72,14 @@ class RouteCall:
         return self.current_user.user_id
 
 
-Answer: TypeAlias = Reply | EventStream | FileStream
-Endpoint: TypeAlias = Callable[[RouteCall], Awaitable[Struct | Answer | None]]
-"""Returns a value (sent as JSON with the route's status), an `Answer`, or None where there is no body.
+AnyResponse: TypeAlias = Reply | EventStream | FileStream
+Endpoint: TypeAlias = Callable[[RouteCall], Awaitable[Struct | AnyResponse | None]]
+"""Returns a value, which is sent as JSON with the status of the route, a response, or None for an empty one.
 
-Whatever it raises becomes an answer: an error of ours with its own status, anything else a 500 that tells nothing.
+An error that it raises becomes a response: a `FootnoteError` with its own status, any other a 500 without details.
 """
 ErrorFormatter: TypeAlias = Callable[[ErrorBody, int], Any]
-"""From an error and its status to the JSON that clients of a route expect."""
+"""Makes the JSON that clients of a route expect from an error and its status."""
 
 
 def format_refusal(error: ErrorBody, _status: int) -> RouteRefusal:
@@ -88,11 +88,12 @@ def format_refusal(error: ErrorBody, _status: int) -> RouteRefusal:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """`path` may hold `{name}`, `{name:int}` and `{name:path}`, which takes slashes too. The body is JSON; where all
-    of its fields have defaults it may be left out. `raw` is the media type of one that is something else: the endpoint
-    reads it as it comes (`incoming`). `streams`: answers with server-sent events (status 200), and with `answer` only
-    to who asked for JSON. `media_type` is what comes instead of JSON where there is no `answer`. `also`: other statuses
-    of a success.
+    """`path` may hold `{name}`, `{name:int}` and `{name:path}`, which matches slashes too.
+
+    `body` is the type of the JSON body, which may be left out if all its fields have defaults. `raw_media_type` is that
+    of any other body, which the endpoint reads as it arrives (`RouteCall.incoming`). `streams`: responds with a stream
+    of events and status 200, and with `response` only to a client that prefers JSON. `media_type` is that of a route
+    without `response`. `other_statuses` are those of a success beside `status`.
     """
 
     method: Method
@@ -111,13 +112,13 @@ class Route:
     error_format: ErrorFormatter = format_refusal
     max_body_bytes: int = MAX_BODY_BYTES
     lenient: bool = False
-    """What the query holds beside its fields is passed over, as clients of other APIs are used to."""
+    """Unknown fields of the query are ignored, which clients of other APIs rely on."""
     is_rate_limited: bool = True
-    """Counts towards how often somebody may ask."""
+    """Whether its requests count towards `limits.requestsPerMinute`."""
     fetches_remote: bool = False
-    """What is asked for is fetched from another site, which may fail."""
+    """It requests another site, which may fail."""
     is_safe: bool = True
-    """A GET that changes something is not safe: a HEAD, which nobody means to have an effect, is refused."""
+    """False for a GET that changes something: HEAD, which must have no effect, is refused there."""
 
     @property
     def name(self) -> str:

@@ -1,7 +1,7 @@
-"""Traces of runs, for a collector that speaks OTLP over HTTP. The one module that knows OpenTelemetry.
+"""Traces of runs, exported to a collector by OTLP over HTTP. The only module that imports OpenTelemetry.
 
-The ids of a trace are made from the run's, so that whoever carries a run on adds to the same trace without asking.
-What is collected goes out in a thread of its own: a collector that is slow or gone costs spans, and no run waits.
+The ids of a trace are derived from the id of the run, so that a replica that adopts a run adds to the same trace.
+Spans are exported in a thread: if the collector is slow or gone, spans are lost, but no run waits.
 """
 
 import asyncio
@@ -34,13 +34,13 @@ from footnote.server.logs import replica
 from footnote.tracing import HealthLog, TraceOrigin, TraceSpan
 
 FLUSH_SECONDS = 3.0
-"""How long the end of the server waits for the last spans to be delivered."""
+"""How long the shutdown waits for the delivery of the last spans."""
 _CLIENT_SPANS = frozenset({"chat", "search", "page", "storage"})
-"""Spans of work that somebody else does."""
+"""Spans of requests to other services."""
 
 
 class Traces:
-    """What `tracing` tells of, in the words of OpenTelemetry."""
+    """A `tracing.Tracer` that makes spans of OpenTelemetry."""
 
     def __init__(self, exporter: SpanExporter, environ: Mapping[str, str]) -> None:
         self._ids = _IdGenerator()
@@ -51,7 +51,7 @@ class Traces:
         self._tracer = self._provider.get_tracer("footnote", __version__)
 
     def begin(self, span: TraceSpan, parent: TraceSpan | None) -> Any:
-        """A trace is one of a run: work outside of any is only counted."""
+        """Only runs have traces: an operation outside of a run is measured, but has no span."""
         origin = span.origin
         if origin is None or (parent is not None and parent.origin is origin):
             if parent is None or parent.handle is None:
@@ -69,16 +69,16 @@ class Traces:
             span.handle.set_attribute("error.type", error)
         span.handle.end()
 
-    def trace_id(self, traced: Any) -> str:
-        return f"{traced.get_span_context().trace_id:032x}"
+    def trace_id(self, handle: Any) -> str:
+        return f"{handle.get_span_context().trace_id:032x}"
 
     def close(self) -> None:
-        """Delivers what is left. May take as long as the collector does."""
+        """Delivers the last spans. This may take as long as the collector does."""
         self._provider.shutdown()
 
 
 class _IdGenerator(RandomIdGenerator):
-    """Random ones, but for the span that a trace begins with."""
+    """Random ids, except for the first span of a trace."""
 
     def __init__(self) -> None:
         self.forced_ids: tuple[int, int] | None = None
@@ -87,29 +87,29 @@ class _IdGenerator(RandomIdGenerator):
         return self.forced_ids[0] if self.forced_ids is not None else super().generate_trace_id()
 
     def generate_span_id(self) -> int:
-        wanted, self.forced_ids = self.forced_ids, None
-        return wanted[1] if wanted is not None else super().generate_span_id()
+        forced, self.forced_ids = self.forced_ids, None
+        return forced[1] if forced is not None else super().generate_span_id()
 
     def is_trace_id_random(self) -> bool:
-        """The last bytes of a hash are as good as random ones."""
+        """The last bytes of a hash are as good as random bytes."""
         return True
 
 
 class _LoggingExporter(SpanExporter):
-    """Says once that the collector is gone, and once that it is back, where the exporter would with every batch."""
+    """Logs a failing collector once, and its recovery once. The wrapped exporter would log every batch."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter
-        self._standing = HealthLog("The collector of traces")
+        self._health = HealthLog("The collector of traces")
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         try:
             result = self._exporter.export(spans)
-        except Exception as error:  # noqa: BLE001 - a thread of ours must live on, whatever a collector answers
-            self._standing.report(error)
+        except Exception as error:  # noqa: BLE001 - the export thread must survive any response of the collector
+            self._health.report(error)
             return SpanExportResult.FAILURE
         delivered = result is SpanExportResult.SUCCESS
-        self._standing.report(None if delivered else ConnectionError(f"{len(spans)} spans were not delivered"))
+        self._health.report(None if delivered else ConnectionError(f"{len(spans)} spans were not delivered"))
         return result
 
     def shutdown(self) -> None:
@@ -121,8 +121,8 @@ class _LoggingExporter(SpanExporter):
 
 @asynccontextmanager
 async def export_traces(environ: Mapping[str, str]) -> AsyncGenerator[None, None]:
-    """Spans of all that is done inside go to the collector that the environment names."""
-    logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # see _Delivery
+    """Exports the spans of everything inside the block to the collector that the environment names."""
+    logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # see _LoggingExporter
     traces = Traces(_LoggingExporter(OTLPSpanExporter()), environ)
     tracing.install(traces)
     try:
@@ -133,7 +133,7 @@ async def export_traces(environ: Mapping[str, str]) -> AsyncGenerator[None, None
 
 
 async def _close(traces: Traces) -> None:
-    """In a thread that nobody waits for at the end of the process, as they would for one of a pool."""
+    """In a daemon thread, so that it does not delay the exit of the process; that of a pool would be joined."""
     loop = asyncio.get_running_loop()
     done = asyncio.Event()
 
@@ -150,23 +150,23 @@ async def _close(traces: Traces) -> None:
 
 
 def _resource(environ: Mapping[str, str]) -> dict[str, str]:
-    facts = {"service.version": __version__, "service.instance.id": replica()}
+    attributes = {"service.version": __version__, "service.instance.id": replica()}
     if not environ.get("OTEL_SERVICE_NAME") and "service.name=" not in environ.get("OTEL_RESOURCE_ATTRIBUTES", ""):
-        facts["service.name"] = "footnote"
-    return facts
+        attributes["service.name"] = "footnote"
+    return attributes
 
 
 def _links(origin: TraceOrigin) -> list[Link]:
-    """To who asked, and to the attempt that this one goes on from."""
-    found: list[Link] = []
+    """Links to the span of the client, and to the attempt that this one continues."""
+    links: list[Link] = []
     if origin.caller is not None:
-        carried = TraceContextTextMapPropagator().extract({"traceparent": origin.caller}, Context())
-        found.append(Link(get_current_span(carried).get_span_context()))
+        context = TraceContextTextMapPropagator().extract({"traceparent": origin.caller}, Context())
+        links.append(Link(get_current_span(context).get_span_context()))
     if origin.fence > 0:
         earlier = _span_id(origin.run_id, origin.fence - 1)
         flags = TraceFlags(TraceFlags.SAMPLED)
-        found.append(Link(SpanContext(_trace_id(origin.run_id), earlier, is_remote=True, trace_flags=flags)))
-    return [link for link in found if link.context.is_valid]
+        links.append(Link(SpanContext(_trace_id(origin.run_id), earlier, is_remote=True, trace_flags=flags)))
+    return [link for link in links if link.context.is_valid]
 
 
 def _trace_id(run_id: str) -> int:

@@ -1,6 +1,6 @@
-"""Approval on a server: a call waits until the user decides, wherever and whenever that is said.
+"""Approval on a server: a call waits until the user decides, on any replica and at any time.
 
-The decision is read from the database, where another replica, or the process before this one, may have stored it.
+The decision is read from the database, where another replica, or an earlier process, may have stored it.
 """
 
 import asyncio
@@ -14,14 +14,13 @@ from footnote.protocol.messages import ToolCall
 from footnote.tools.approval import ALLOWED, Decision, declined_decision, unanswered_decision
 
 POLL_SECONDS = 5.0
-"""How often a call that waits looks for a decision of which no hint has come."""
+"""How often a waiting call polls the database, in case the message of a decision was lost."""
 
 log = logging.getLogger(__name__)
 
 
 class StoredApprovals:
-    """Decides on the calls of one run. `call_key` knows a call with the run that makes it; `seconds`: how long the user
-    may take."""
+    """The approver of one run. `call_key` identifies a call with its run; `seconds`: the time limit of the user."""
 
     def __init__(
         self,
@@ -32,7 +31,7 @@ class StoredApprovals:
         *,
         on_wait: Callable[[], None],
     ) -> None:
-        """`waits` is told when the run begins to wait for a person."""
+        """`waits` is called when the run begins to wait for the user."""
         self._database = database
         self._call_key = call_key
         self._clock = clock
@@ -41,7 +40,7 @@ class StoredApprovals:
         self._wakeup = asyncio.Event()
 
     def wake(self) -> None:
-        """Something may have been decided: whoever waits looks now."""
+        """Wakes waiting calls to read the database, since a decision may have been stored."""
         self._wakeup.set()
         self._wakeup = asyncio.Event()
 
@@ -53,7 +52,7 @@ class StoredApprovals:
         key = self._call_key(call)
         began_at = self._clock()
         while True:
-            hint = self._wakeup  # before the look: what comes during it is not missed
+            hint = self._wakeup  # before the read, so that a decision during it is not missed
             try:
                 decided = await self._poll(key, began_at)
             except DatabaseFailed as error:
@@ -68,8 +67,8 @@ class StoredApprovals:
                 pass
 
     async def _poll(self, call: db.CallKey, began_at: float | None = None) -> Decision | None:
-        """The decision; None: there is none, and the user still has time. `began_at`: when this process began to wait,
-        should the question not be stored yet."""
+        """The decision; None: there is none yet, and the user still has time. `began_at`: when this process began to
+        wait, used while the request for approval is not stored yet."""
         found = await self._database.read(db.approval_status(call))
         asked_at = began_at if found.asked_at is None else found.asked_at
         outcome = found.outcome
@@ -79,7 +78,7 @@ class StoredApprovals:
             return None
         if not found.is_stored and found.asked_at is not None:
             await self._database.write(db.store_outcome(call.run_id, call.call_id, outcome, self._clock()))
-            return await self._poll(call, began_at)  # somebody may have decided in this moment
+            return await self._poll(call, began_at)  # a decision may have been stored in this moment
         match outcome:
             case "deny":
                 return declined_decision(call.tool, found.note)

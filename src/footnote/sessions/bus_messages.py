@@ -1,15 +1,15 @@
-"""What replicas say to each other about runs: topics and messages, in and out. Pure.
+"""The messages of replicas about runs: topics, encoding and decoding. Pure.
 
-A message about events is a line with their first and last id, and then the events themselves, or nothing: then it only
-says that they can be found in the database.
+A message about events is a line with their first and last id, followed by the events themselves, or by nothing: the
+receiver then reads them from the database.
 """
 
 from footnote.db.runs import EventRow
 
 SUPERVISORS_TOPIC = "keepers"
-"""What those who look after runs should look at now."""
+"""Messages for the supervisors of runs."""
 ORPHANS_MESSAGE = b"orphans"
-"""There are runs that nobody carries on."""
+"""There are runs without an owner, to be adopted."""
 _CANCEL_PREFIX = b"cancel "
 _DECISION_PREFIX = b"decided "
 _LAST_EVENT = b"\nevent: message_stop\n"
@@ -20,13 +20,13 @@ def run_topic(run_id: str) -> str:
 
 
 def encode_events(row: EventRow, max_bytes: int) -> bytes:
-    """That these events are stored; with them, if that makes no more than `most` bytes."""
+    """A message that these events are stored, with the events themselves if it has at most `max_bytes` then."""
     head = b"%d %d\n" % (row.first_id, row.last_id)
     return head + row.frames if len(head) + len(row.frames) <= max_bytes else head
 
 
 def decode_events(run_id: str, message: bytes) -> EventRow | None:
-    """None: nothing that we understand. Without `frames`, it is only known that there are events."""
+    """None: the message is of no known form. Without `frames`, the events are in the database only."""
     head, _, frames = message.partition(b"\n")
     first, _, last = head.partition(b" ")
     if not (first.isdigit() and last.isdigit()):
@@ -35,7 +35,7 @@ def decode_events(run_id: str, message: bytes) -> EventRow | None:
 
 
 def is_last_event(row: EventRow) -> bool:
-    """Whether the run ends with it. Its last event is stored together with its end."""
+    """Whether the row has the last event of its run, which is stored together with the end of the run."""
     return _LAST_EVENT in row.frames[-200:]
 
 
@@ -44,7 +44,7 @@ def cancel_message(run_id: str) -> bytes:
 
 
 def cancelled_run_id(message: bytes) -> str | None:
-    """The run that somebody wants to be cancelled."""
+    """The run that a user wants to cancel; None: another message."""
     return message.removeprefix(_CANCEL_PREFIX).decode(errors="replace") if message.startswith(_CANCEL_PREFIX) else None
 
 
@@ -53,7 +53,7 @@ def decision_message(run_id: str) -> bytes:
 
 
 def decided_run_id(message: bytes) -> str | None:
-    """The run in which somebody decided on a call."""
+    """The run in which a user decided on a call; None: another message."""
     return (
         message.removeprefix(_DECISION_PREFIX).decode(errors="replace")
         if message.startswith(_DECISION_PREFIX)

@@ -1,4 +1,4 @@
-"""Carries runs on, each in a task of its own, from wherever it stands to its end."""
+"""Executes runs, each in a task of its own, from its start or from where it was interrupted to its end."""
 
 import asyncio
 import logging
@@ -16,22 +16,19 @@ from footnote.db import runs as db
 from footnote.db.engine import Database
 from footnote.db.errors import DatabaseFailed, DatabaseRefused
 from footnote.db.files import library_urls_by_file
-from footnote.db.turns import TurnRow, messages_by_run, turns
+from footnote.db.runs import TurnRow, messages_by_run, turns
 from footnote.protocol.errors import FootnoteError, LimitReached, UsageError
 from footnote.protocol.events import ErrorBody
 from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import Image, Message
 from footnote.sessions.approvals import StoredApprovals
-from footnote.sessions.conversation import AttachedFiles, attachments_of, conversation, resume_point
 from footnote.sessions.event_log import RunLog
-from footnote.sessions.run import INTERNAL_ERROR, LiveRun, RunHead, RunSlot
-from footnote.sessions.run_spec import RunBuilder, RunSpec
+from footnote.sessions.run import INTERNAL_ERROR, LiveRun, RunBuilder, RunHead, RunPhase, RunSlot, RunSpec
 from footnote.sessions.store import Sessions
-from footnote.sessions.turns import branch_to
+from footnote.sessions.turns import AttachedFiles, attachments_of, branch_to, conversation, resume_point
 from footnote.tracing import SLOW_BUCKETS, EventCounter, Operation, TraceOrigin, TraceSpan
 from footnote.workspace.export import is_user_facing
-from footnote.workspace.files import Workspace
-from footnote.workspace.images import is_image, load_image
+from footnote.workspace.files import Workspace, is_image, load_image
 
 RUNS = Operation(
     "run", "Runs that were carried on here, each until it ended or was left.", span="run", buckets=SLOW_BUCKETS
@@ -47,7 +44,7 @@ LEASES_LOST = EventCounter(
 
 
 async def measure_run(live: LiveRun, execute: Callable[[LiveRun], Awaitable[None]]) -> None:
-    """Carries a run on, as one span. Of one that was taken over, whoever asked for it is long gone."""
+    """Executes a run as one trace span. Only a new run has a caller: an adopted one belongs to no request."""
     is_new = live.interrupted is None
     (RUNS_STARTED if is_new else RUNS_ADOPTED).add()
     caller = tracing.caller() if is_new else None
@@ -56,13 +53,13 @@ async def measure_run(live: LiveRun, execute: Callable[[LiveRun], Awaitable[None
             await execute(live)
         finally:
             _annotate_span(span, live)
-            LEASES_LOST.add(live.is_lost)
+            LEASES_LOST.add(live.phase is RunPhase.LOST)
 
 
 def _annotate_span(span: TraceSpan, live: LiveRun) -> None:
-    """What came of it. It is `lost` to another process, or `left` to whoever carries it on."""
+    """The outcome is how the run ended, or the phase in which this process stopped executing it: `lost` or `left`."""
     head, closing = live.head, live.final_delta
-    span.outcome = "lost" if live.is_lost else live.outcome or "left"
+    span.outcome = live.outcome or live.phase.value
     span.set_attributes(
         {
             "footnote.run.id": head.id,
@@ -84,24 +81,24 @@ def _annotate_span(span: TraceSpan, live: LiveRun) -> None:
 
 MAX_IMAGES = 20
 MAX_IMAGE_BYTES = 15_000_000
-"""Of all images that a model is shown at once."""
+"""The size of all images of one request."""
 SLOT_POLL_SECONDS = 0.7
-"""How often a run that waits for those of other replicas looks whether it is its turn."""
+"""How often a run polls for a slot while runs of other replicas have them all."""
 MAX_ADOPTIONS = 3
-"""A run that was taken over so often without getting on is given up: it may be what ends the processes."""
+"""A run that was adopted so often without progress is given up: it may be what kills the processes."""
 
 log = logging.getLogger(__name__)
 
 
 class RunAbandoned(FootnoteError):
-    """A run that did not get on, however often it was taken over."""
+    """The run made no progress over several adoptions."""
 
     type = "given_up"
 
 
 class RunLimits(Struct, frozen=True):
-    """`per_user`: active ones; `at_once`: carried on, over all replicas, the others wait; `waiting`: those of this
-    process; `approval_seconds`: how long a call waits for the user."""
+    """`max_per_user`: active runs of a user. `max_running`: runs with a slot, over all replicas; the others are queued.
+    `max_queued`: of this process. `approval_seconds`: how long a call waits for the user."""
 
     max_per_user: int = 20
     max_running: int = 100
@@ -115,9 +112,9 @@ class RunExecutor:
     def __init__(self, database: Database, sessions: Sessions, run_builder: RunBuilder, limits: RunLimits) -> None:
         self.live_runs: dict[str, LiveRun] = {}
         self.pending_endings: dict[str, LiveRun] = {}
-        """Those that have ended, and whose end could not be stored yet."""
+        """Ended runs whose end could not be stored yet."""
         self.outcome_counts: Counter[str] = Counter()
-        """Runs that ended here, by how."""
+        """The number of runs that ended in this process, by outcome."""
         self._database = database
         self._sessions = sessions
         self._run_builder = run_builder
@@ -127,35 +124,39 @@ class RunExecutor:
         self._settle_lock = asyncio.Lock()
 
     def local_log(self, run_id: str) -> RunLog | None:
-        """What this process has to say of a run, until all of it is stored."""
+        """The log of a run that this process executes, or whose end it has not stored yet."""
         live = self.live_runs.get(run_id) or self.pending_endings.get(run_id)
         return live.log if live else None
 
     @property
     def spare_capacity(self) -> int:
-        """How many more it takes over: what would wait long here is soon carried on by another process, if there is
-        one."""
+        """How many more runs this process adopts. Runs that would wait long here are left to other processes."""
         return max(0, 2 * self._limits.max_running - len(self.live_runs))
 
     def check_capacity(self) -> None:
         if len(self.live_runs) >= self._limits.max_running + self._limits.max_queued:
-            raise LimitReached("The server has more questions than it can take. Ask again in a minute.", retry_after=30)
+            raise LimitReached(
+                "The server has more questions than it can take. Ask again in a minute.",
+                retry_after=30,
+                code="server_busy",
+            )
 
     def execute(self, live: LiveRun) -> None:
         self.live_runs[live.head.id] = live
         live.task = asyncio.create_task(measure_run(live, self._execute), name=live.head.id)
 
     async def store_pending_endings(self) -> None:
-        """Stores the ends that are owed. One that cannot be stored yet does not hold up the others."""
-        async with self._settle_lock:  # each of them once, whoever else is at it
+        """Stores the ends of unsettled runs. One that cannot be stored yet does not hold up the others."""
+        async with self._settle_lock:  # each of them once, also with two concurrent callers
             for live in list(self.pending_endings.values()):
                 try:
-                    await live.store_pending_ending()
+                    await live.store_ending()
                 except DatabaseFailed as error:
                     log.debug("The end of the run %s cannot be stored yet: %s", live.head.id, error.message)
                     continue
                 except db.LeaseLost as error:
                     log.warning("%s", error.message)
+                    live.move(RunPhase.LOST)
                 del self.pending_endings[live.head.id]
 
     async def _execute(self, live: LiveRun) -> None:
@@ -163,16 +164,18 @@ class RunExecutor:
             await self._run_to_end(live)
         except db.LeaseLost as error:
             log.warning("%s", error.message)
-            live.is_lost = True
+            if live.is_active:
+                live.move(RunPhase.LOST)
         finally:
-            live.log.end(moved=live.is_lost)
-            if self.live_runs.get(live.head.id) is live:  # it may be carried on anew already
+            if live.is_active:
+                live.move(RunPhase.LEFT)
+            live.log.end(moved=live.phase is RunPhase.LOST)
+            if self.live_runs.get(live.head.id) is live:  # it may have been adopted again already
                 del self.live_runs[live.head.id]
-            if live.has_pending_ending:
+            if live.phase is RunPhase.UNSETTLED:
                 self.pending_endings[live.head.id] = live
             if live.outcome is not None:
                 self.outcome_counts[live.outcome] += 1
-            live.ended.set()
 
     async def _run_to_end(self, live: LiveRun) -> None:
         try:
@@ -197,25 +200,25 @@ class RunExecutor:
         self, live: LiveRun, reason: Literal["error", "aborted"], error: ErrorBody | None = None
     ) -> None:
         written: list[FileRecord] = []
-        with suppress(DatabaseFailed):  # what this process saw of them is shown all the same
+        with suppress(DatabaseFailed):  # their events of this process are shown all the same
             written = await _written_files(self._sessions.workspace(live.head.user_id, live.head.session_id), live.head)
         await live.end_early(reason, error, written)
 
     @asynccontextmanager
     async def _run_slot(self, live: LiveRun) -> AsyncGenerator[None, None]:
-        """Waits until it is this one's, here and, where there are others, among all replicas."""
+        """Waits for a slot of this process and, where replicas share the database, of all of them."""
         await live.cancel.wait(self._slots.acquire())
         live.slot = RunSlot(self._slots)
         try:
             if self._database.is_shared and not live.was_started:
                 await live.cancel.wait(self._wait_for_shared_slot(live.log.lease))
-            live.has_slot = True
+            live.move(RunPhase.RUNNING)
             yield
         finally:
             live.release_slot()
 
     async def _wait_for_shared_slot(self, lease: db.Lease) -> None:
-        async with self._slot_lock:  # one of a replica asks, however many wait
+        async with self._slot_lock:  # one run of this process polls, however many wait
             while not await self._database.write(db.acquire_slot(lease, self._limits.max_running)):  # noqa: ASYNC110 - others end runs
                 await asyncio.sleep(SLOT_POLL_SECONDS)
 
@@ -224,40 +227,40 @@ class RunExecutor:
         if found is not None:
             await self._count_adoption(live)
         workspace = self._sessions.workspace(head.user_id, head.session_id)
-        messages, heard, digest = await self._load_messages(head, workspace)
+        messages, all_messages, summary = await self._load_messages(head, workspace)
         model = live.model or await live.cancel.wait(self._run_builder.model(head.request.agent_id, head.request.model))
         live.model = model
-        job = RunSpec(head.user_id, head.request.agent_id, head.request.locale, heard, workspace)
-        equipment = await live.cancel.wait(self._run_builder.build(job, model))
+        spec = RunSpec(head.user_id, head.request.agent_id, head.request.locale, all_messages, workspace)
+        resources = await live.cancel.wait(self._run_builder.build(spec, model))
         turn = Turn(
             session_id=head.session_id,
             run_id=head.id,
             message_id=head.message_id,
-            system=equipment.system,
+            system=resources.system,
             messages=messages,
             locale=head.request.locale,
-            max_tool_rounds=equipment.max_tool_rounds,
-            thinking_budget=equipment.thinking_budget,
-            summary=digest,
+            max_tool_rounds=resources.max_tool_rounds,
+            thinking_budget=resources.thinking_budget,
+            summary=summary,
             resumed=resume_point(found, await _written_files(workspace, head)) if found and live.was_followed else None,
         )
-        await live.answer(turn, model, equipment, live.approver or self._stored_approvals(live))
+        await live.answer(turn, model, resources, live.approver or self._stored_approvals(live))
 
     def _stored_approvals(self, live: LiveRun) -> StoredApprovals:
-        """Of a run whose user is asked by an event, and decides by a request."""
+        """The approver of a run whose user is asked by an event, and decides by a request."""
         live.approvals = StoredApprovals(
             self._database, live.call_key, live.clock, self._limits.approval_seconds, on_wait=live.release_slot
         )
         return live.approvals
 
     def wake_approvals(self, run_id: str | None) -> None:
-        """Somebody decided on a call of a run; None: nobody knows of which."""
+        """Makes waiting calls look for a decision, in one run or, with None, in all."""
         for live in list(self.live_runs.values()):
             if live.approvals is not None and run_id in (None, live.head.id):
                 live.approvals.wake()
 
     async def _count_adoption(self, live: LiveRun) -> None:
-        """`GivenUp`: the server ended too often while it was at this run."""
+        """`RunAbandoned`: processes ended too often while they executed this run."""
         if await self._database.write(db.count_adoption(live.log.lease)) < MAX_ADOPTIONS:
             return
         facts = {"run_id": live.head.id, "session_id": live.head.session_id}
@@ -270,45 +273,46 @@ class RunExecutor:
         RUNS_GIVEN_UP.add()
         raise RunAbandoned(
             "The server stopped each time while it worked on this answer, so the answer was given up. Ask the question "
-            "in other words, or without its largest file; if it happens again, tell whoever runs this server."
+            "in other words, or without its largest file; if it happens again, tell whoever runs this server.",
+            code="run_abandoned",
         )
 
     async def _load_messages(
         self, head: RunHead, workspace: Workspace
     ) -> tuple[tuple[Message, ...], tuple[Message, ...], HistorySummary | None]:
-        """The conversation up to a run's question, with what is kept of its answer; what was said in all branches; and
-        a summary of the beginning, where one was made."""
+        """The branch up to a run's question, with the stored part of its answer; the messages of all branches; and the
+        latest summary of the beginning, if there is one."""
         every = await self._database.read(turns(head.session_id))
-        said = await self._database.read(messages_by_run(turn.run_id for turn in every))
+        bodies = await self._database.read(messages_by_run(turn.run_id for turn in every))
         branch = branch_to(every, head.id)
-        made = await self._database.read(db.latest_summary(turn.run_id for turn in reversed(branch)))
+        summary = await self._database.read(db.latest_summary(turn.run_id for turn in reversed(branch)))
         uploads = [file.id for turn in branch for file in attachments_of(turn) if file.source == "upload"]
         addresses = await self._database.read(library_urls_by_file(head.session_id, uploads)) if uploads else {}
-        enclosed = AttachedFiles(await _load_images(branch, workspace), addresses)
+        files = AttachedFiles(await _load_images(branch, workspace), addresses)
         # In a thread: to decode a long session would hold up the event loop.
-        messages = await asyncio.to_thread(conversation, branch, said, enclosed)
-        heard = await asyncio.to_thread(conversation, every, said)
-        return messages, heard, HistorySummary(*made) if made else None
+        messages = await asyncio.to_thread(conversation, branch, bodies, files)
+        all_messages = await asyncio.to_thread(conversation, every, bodies)
+        return messages, all_messages, HistorySummary(*summary) if summary else None
 
 
 async def _load_images(branch: Sequence[TurnRow], workspace: Workspace) -> dict[str, Image]:
-    """The images that came with the last questions, as many as a request can carry."""
-    shown: dict[str, Image] = {}
+    """The images that are attached to the last questions, as many as fit into a request."""
+    images: dict[str, Image] = {}
     room = MAX_IMAGE_BYTES
     for file in (file for turn in reversed(branch) for file in attachments_of(turn) if is_image(file)):
-        if file.id in shown or len(shown) >= MAX_IMAGES:
+        if file.id in images or len(images) >= MAX_IMAGES:
             continue
         try:
-            picture = await load_image(workspace, file)
-        except UsageError:  # deleted since, too large, or of a kind that no model knows; its name is told all the same
+            image = await load_image(workspace, file)
+        except UsageError:  # deleted, too large, or of an unsupported type: the question still names the file
             continue
-        room -= len(picture.data)
+        room -= len(image.data)
         if room < 0:
             break
-        shown[file.id] = picture
-    return shown
+        images[file.id] = image
+    return images
 
 
 async def _written_files(workspace: Workspace, head: RunHead) -> list[FileRecord]:
-    """The files that a run has shown, or would have."""
+    """The files that a run has written for the user."""
     return [file for file in await workspace.changed_files(head.message_id) if is_user_facing(file)]

@@ -8,20 +8,21 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from footnote.evidence.check import check_citations
 from footnote.evidence.claims import Claim, extract_claims
+from footnote.evidence.pointers import find_pointers, written_pointers
 from footnote.evidence.sources import Sources
+from footnote.evidence.verdict import check_citations
 from footnote.library import Library
 from footnote.protocol.errors import UnprocessableFile, WrongKind
 from footnote.protocol.files import FileCitation, FileCitations, ProofCounts
-from footnote.protocol.messages import Message
+from footnote.protocol.messages import AssistantMessage, Message
 from footnote.protocol.sources import Citation, Snapshot, Verdict
-from footnote.sessions.sources import snapshot_ids_by_number
+from footnote.sessions.history import snapshot_ids_by_number
 from footnote.sessions.store import Sessions
 from footnote.workspace.files import OpenedFile
 
 MAX_TEXT_BYTES = 2_000_000
-"""The page shows a larger text without footnotes."""
+"""The page shows larger texts without verdicts."""
 MAX_STATEMENTS = 400
 """A statement takes up to about 12 ms of CPU on long pages, so that a file takes at most some seconds of a thread."""
 MAX_CACHED_FILES = 64
@@ -30,8 +31,8 @@ _BEST_FIRST: tuple[Verdict, ...] = ("supported", "partial", "unsupported")
 
 
 class FileCitationChecker:
-    """Judges the footnotes of a file when somebody asks. The work is CPU in a thread, so that there is one file at a
-    time; a user has one place in that queue, and many requests of one keep nobody else waiting."""
+    """Judges the footnotes of a file on request. The work is CPU-bound in a thread, so one file is judged at a time;
+    each user has one place in the queue, so that many requests of one user do not delay others."""
 
     def __init__(self, sessions: Sessions, library: Library) -> None:
         self._sessions = sessions
@@ -41,12 +42,12 @@ class FileCitationChecker:
         self._cache: OrderedDict[str, tuple[FileCitation, ...]] = OrderedDict()
 
     async def citations(self, user_id: str, session_id: str, path: str, version: int | None = None) -> FileCitations:
-        """`Unknown`: no such session, file or version. `WrongKind`: the file is no text with footnotes."""
+        """`Unknown`: there is no such session, file or version. `WrongKind`: the file is no text with footnotes."""
         opened = await self._sessions.workspace(user_id, session_id).open(path, version)
         text = await _text(opened)
         messages = await self._sessions.messages(user_id, session_id)
         snapshot_ids = await asyncio.to_thread(snapshot_ids_by_number, messages)
-        key = _key(opened.version.hash, snapshot_ids)
+        key = _key(opened.version.hash, snapshot_ids, messages)
         judged = self._get_cached(key)
         if judged is None:
             async with self._user_locks.setdefault(user_id, asyncio.Lock()), self._check_lock:
@@ -81,10 +82,17 @@ async def _text(opened: OpenedFile) -> str:
     """The text of a file that was written in the session; numbers in brackets of an upload are its own."""
     record = opened.record
     if record.icon_type not in _CHECKED_TYPES:
-        raise WrongKind(f"{record.filename} is neither Markdown nor plain text, so it has no footnotes.")
+        raise WrongKind(
+            f"{record.filename} is neither Markdown nor plain text, so it has no footnotes.",
+            code="citations_not_text",
+            name=record.filename,
+        )
     if opened.version.size > MAX_TEXT_BYTES:
         raise UnprocessableFile(
-            f"{record.filename} has more than {MAX_TEXT_BYTES:,} bytes, too many to judge its footnotes."
+            f"{record.filename} has more than {MAX_TEXT_BYTES:,} bytes, too many to judge its footnotes.",
+            code="citations_too_large",
+            name=record.filename,
+            max=MAX_TEXT_BYTES,
         )
     if record.source == "upload":
         return ""
@@ -96,16 +104,25 @@ def _statements(text: str) -> tuple[Claim, ...]:
     return extract_claims(text)[: MAX_STATEMENTS + 1]
 
 
-def _key(file_hash: str, snapshot_ids: Mapping[int, Sequence[str]]) -> str:
-    """Of all that a verdict depends on. A snapshot id stands for its text."""
-    return hashlib.sha256(msgspec.json.encode((file_hash, sorted(snapshot_ids.items())))).hexdigest()
+def _key(file_hash: str, snapshot_ids: Mapping[int, Sequence[str]], messages: Iterable[Message]) -> str:
+    """The cache key: a hash of everything that a verdict and its passage depend on. A snapshot id stands for its text,
+    and a call for what it wrote."""
+    pointing = [
+        (call.id, call.pointers)
+        for message in messages
+        if isinstance(message, AssistantMessage)
+        for call in message.calls
+        if call.pointers
+    ]
+    return hashlib.sha256(msgspec.json.encode((file_hash, sorted(snapshot_ids.items()), pointing))).hexdigest()
 
 
 def _check_text(
     text: str, found: Sequence[Claim], messages: Sequence[Message], snapshots: Mapping[str, Snapshot]
 ) -> tuple[FileCitation, ...]:
     judged_text = text[: found[MAX_STATEMENTS].start] if len(found) > MAX_STATEMENTS else text
-    judged = check_citations(judged_text, Sources.from_messages(messages, snapshots))
+    pointers = find_pointers(found, written_pointers(messages))
+    judged = check_citations(judged_text, Sources.from_messages(messages, snapshots), pointers)
     return tuple(FileCitation(*(getattr(one, name) for name in Citation.__struct_fields__)) for one in judged)
 
 

@@ -1,5 +1,5 @@
-"""From the logs of live runs to the database: in batches for events, at once for what must not be lost. Other replicas
-hear of what is stored.
+"""Writes the event logs of live runs to the database: events in batches, checkpoints at once. Stored rows are published
+to other replicas.
 """
 
 import asyncio
@@ -20,8 +20,8 @@ from footnote.sessions.event_log import RunLog
 from footnote.tracing import Operation
 
 FLUSH_SECONDS = 0.08
-"""How long events wait for others before they are written, all runs together in one transaction: a tenth of a second
-with the writing itself."""
+"""How long events are collected before they are written, all runs in one transaction: a tenth of a second with the
+write itself."""
 RETRY_SECONDS = 10.0
 """How long a run waits for a database that cannot be written, before it gives up."""
 _INITIAL_BACKOFF = 0.1
@@ -33,20 +33,20 @@ log = logging.getLogger(__name__)
 
 
 class Journal:
-    """One for all runs of a process."""
+    """One journal for all runs of a process."""
 
     def __init__(self, database: Database, bus: Bus) -> None:
         self.event_count = 0
         self.retry_seconds = RETRY_SECONDS
         self.leases_valid_until = math.inf
-        """Until then, by the clock that only grows, the leases of all runs are certain to be ours."""
+        """Until then, by the monotonic clock, this process is certain to hold the leases of its runs."""
         self._database = database
         self._bus = bus
         self._unflushed: set[RunLog] = set()
         self._flush_task: asyncio.Task[None] | None = None
 
     def append(self, run: RunLog, event: Event) -> None:
-        """Says an event now and stores it soon."""
+        """Sends an event to followers now, and stores it with the next batch."""
         run.append(event)
         self.event_count += 1
         if run not in self._unflushed:
@@ -61,9 +61,9 @@ class Journal:
         *events: Event,
         retry_seconds: float | None = None,
     ) -> None:
-        """Stores all that was said so far with `rest`, or nothing of it; then says `events`, which are stored too.
+        """Stores all events so far, the effects of `then` and `events` in one transaction; then sends `events`.
 
-        `DatabaseFailed`: it could not be done, for longer than `patience` seconds.
+        `DatabaseFailed`: that failed for longer than `retry_seconds`.
         """
         last = time.monotonic() + (self.retry_seconds if retry_seconds is None else retry_seconds)
         pause = _INITIAL_BACKOFF
@@ -74,7 +74,7 @@ class Journal:
             except DatabaseFailed as error:
                 if isinstance(error, DatabaseRefused) or time.monotonic() + pause > last:
                     raise
-                log.debug("What a run says cannot be stored yet: %s", error.message)
+                log.debug("The events of a run cannot be stored yet: %s", error.message)
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _MAX_BACKOFF)
             else:
@@ -85,7 +85,7 @@ class Journal:
         self._publish(rows)
 
     async def close(self) -> None:
-        """Stores what is left, if that can be done."""
+        """Stores the rest, if the database can be written."""
         if self._flush_task is not None:
             self._flush_task.cancel()
             with suppress(asyncio.CancelledError):
@@ -116,7 +116,7 @@ class Journal:
         except BaseException:
             self._unflushed |= runs
             raise
-        # Without the lease nothing was stored: it says so to nobody.
+        # The database ignores rows of a lost lease without an error: publish only what is certain to be stored.
         is_certain = time.monotonic() < self.leases_valid_until
         for run in runs:
             run.mark_stored(rows[run])

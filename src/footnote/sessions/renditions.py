@@ -1,4 +1,4 @@
-"""Files of a session as documents to be taken away: markdown as PDF and DOCX, uploads as markdown."""
+"""Files of a session in other forms: markdown as PDF or DOCX, uploads as markdown, tables page by page."""
 
 import asyncio
 import csv
@@ -6,26 +6,28 @@ import hashlib
 import io
 import re
 import time
+from collections import OrderedDict
 from collections.abc import Callable
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from footnote.db import blobs as db
 from footnote.db.engine import Database
-from footnote.documents.addresses import image_paths
-from footnote.protocol.errors import UnprocessableFile, UsageError
-from footnote.protocol.files import ConvertType, FileRecord, FileVersion
-from footnote.protocol.times import parse_time
-from footnote.protocol.version import __version__
-from footnote.sandbox.jobs import MAX_SOURCE_BYTES, ConvertDocument, ConvertedDocument, SourceNote
+from footnote.documents.images import image_paths
+from footnote.protocol import __version__, parse_time
+from footnote.protocol.errors import UnprocessableFile, UsageError, WrongKind
+from footnote.protocol.files import ConvertType, FileRecord, FileTable, FileVersion
+from footnote.sandbox.jobs import MAX_SOURCE_BYTES, ConvertDocument, ConvertedDocument, ReadTable, SourceNote, TableRows
 from footnote.sandbox.pool import SandboxPool
 from footnote.sessions.store import Sessions
 from footnote.workspace.blobs import Blobs
-from footnote.workspace.files import FileMissing, NotText, Workspace
+from footnote.workspace.files import FileMissing, NotText, OpenedFile, Workspace
 
 MAX_IMAGE_BYTES = 50_000_000
-"""Of all images of one document."""
+"""The limit for all images of one document together."""
 MAX_TABLE_ROWS = 5_000
 CONVERT_SECONDS = 30.0
 _STEM = re.compile(r"\.[^.]{1,16}$")
@@ -34,7 +36,7 @@ _notes_decoder = msgspec.json.Decoder(tuple[str, ...])
 
 
 class Rendition(Struct, frozen=True):
-    """A document that was made. `notes`: what could not be shown as it was written."""
+    """A converted document. `notes`: what the conversion had to change or leave out."""
 
     hash: str
     filename: str
@@ -58,8 +60,8 @@ class Renditions:
         self._clock = clock
 
     async def convert(self, user_id: str, session_id: str, path: str, target: ConvertType) -> Rendition:
-        """`FileMissing`: no such file. `Unworkable`: it cannot be made, and why. The same document again is the one
-        that was made before, as long as it is kept."""
+        """`FileMissing`: there is no such file. `UnprocessableFile` says why it cannot be converted. A conversion that
+        was made before is returned again while it is stored."""
         await self._sessions.head(user_id, session_id)
         workspace = self._sessions.workspace(user_id, session_id)
         opened = await workspace.open(path)
@@ -96,13 +98,17 @@ class Renditions:
     ) -> Rendition:
         notes = msgspec.json.encode(made.notes)
 
-        async def need(kept: db.StoredBlob) -> str:
-            script = db.store_rendition(session_id, record.id, key, kept, notes, self._clock())
+        async def store(blob: db.StoredBlob) -> str:
+            script = db.store_rendition(session_id, record.id, key, blob, notes, self._clock())
             if not await self._database.write(script):
-                raise FileMissing(f"{record.filename} has been deleted while it was converted.")
-            return kept.hash
+                raise FileMissing(
+                    f"{record.filename} has been deleted while it was converted.",
+                    code="file_deleted",
+                    name=record.filename,
+                )
+            return blob.hash
 
-        return Rendition(await self._blobs.store_for(made.content, need), filename, made.notes)
+        return Rendition(await self._blobs.store_for(made.content, store), filename, made.notes)
 
     async def _sources(self, user_id: str, session_id: str) -> dict[int, SourceNote]:
         sources = await self._sessions.sources(user_id, session_id)
@@ -113,28 +119,37 @@ class Renditions:
 
 
 def _key(file_id: str, conversion: ConvertDocument) -> str:
-    """Of all that a document is made from, and of who makes it. Two files with the same content have a copy each, so
-    that one goes without the other."""
+    """The cache key: a hash of everything that the document depends on, the version of Footnote included. Two files
+    with the same content have a copy each, so that deleting one keeps the other's."""
     return hashlib.sha256(f"{__version__} {file_id} ".encode() + msgspec.msgpack.encode(conversion)).hexdigest()
 
 
 def _created_at(version: FileVersion) -> int:
-    """The date in a document is that of its text, so that the same text gives the same document."""
+    """The date in a document is that of its text, so that the same text gives the same bytes."""
     return int(parse_time(version.created_at))
 
 
 async def _markdown_of(workspace: Workspace, record: FileRecord) -> str:
-    """What a file says, as markdown: code in a fence, a table as one."""
+    """The text of a file as markdown: code in a fence, CSV as a table."""
     if record.icon_type in ("image", "audio", "video", "archive"):
-        raise UnprocessableFile(f"{record.filename} is no text, so it cannot be converted. Download it as it is.")
+        raise UnprocessableFile(
+            f"{record.filename} is no text, so it cannot be converted. Download it as it is.",
+            code="convert_not_text",
+            name=record.filename,
+        )
     try:
         text = (await workspace.extracted_text(record.path)).removeprefix("\ufeff")
     except NotText as error:
-        raise UnprocessableFile(f"{error.message} It cannot be converted.") from error
+        raise UnprocessableFile(
+            f"{error.message} It cannot be converted.", code="convert_not_text", name=record.filename
+        ) from error
     if len(text.encode("utf-8", "replace")) > MAX_SOURCE_BYTES:
         raise UnprocessableFile(
             f"{record.filename} has more than {MAX_SOURCE_BYTES:,} bytes of text, which is too large to convert. "
-            "Split it into smaller files, or download it as it is."
+            "Split it into smaller files, or download it as it is.",
+            code="convert_too_large",
+            name=record.filename,
+            max=MAX_SOURCE_BYTES,
         )
     match record.icon_type:
         case "code" | "json" if not _is_page(record):
@@ -146,7 +161,7 @@ async def _markdown_of(workspace: Workspace, record: FileRecord) -> str:
 
 
 def _is_page(record: FileRecord) -> bool:
-    """An upload whose text was taken out of its markup."""
+    """True of an upload whose text was extracted from markup."""
     return record.source == "upload" and record.filename.lower().endswith((".html", ".htm", ".xhtml"))
 
 
@@ -179,13 +194,13 @@ def _separator(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """As it stands: what looks like markup there is none."""
+    """Plain text as markdown that shows the same characters."""
     plain = " ".join(text.split())
     return re.sub(r"([\\`*_\[\]<>|~$#])", r"\\\1", plain)
 
 
 async def _images(workspace: Workspace, record: FileRecord, markdown: str) -> dict[str, bytes]:
-    """The files that a document shows. One that is not there is shown as its words."""
+    """The image files of a document by path. An image without a file is shown as its alternative text."""
     images: dict[str, bytes] = {}
     room = MAX_IMAGE_BYTES
     for name in await asyncio.to_thread(image_paths, markdown):
@@ -201,3 +216,76 @@ async def _images(workspace: Workspace, record: FileRecord, markdown: str) -> di
             room -= len(images[name])
             break
     return images
+
+
+# Tables, page by page ------------------------------------------------------------------------------------
+
+
+MAX_TABLE_BYTES = 50_000_000
+"""The maximum size of a file that is shown as a table."""
+TABLE_SECONDS = 20.0
+TABLE_PAGE_ROWS = 1_000
+"""The rows of one page: a reader of some rows goes on to the next ones."""
+MAX_CACHED_TABLE_PAGES = 16
+"""The number of cached pages, so that scrolling back costs nothing."""
+_MAX_CACHED_CELLS = 50_000
+_FORMS: dict[str, Literal["csv", "tsv", "workbook"]] = {
+    "csv": "csv",
+    **dict.fromkeys(("tsv", "tab"), "tsv"),
+    **dict.fromkeys(("xlsx", "xls", "ods"), "workbook"),
+}
+
+
+class Tables:
+    """A cache of the last pages, by content hash."""
+
+    def __init__(self, sandbox: SandboxPool) -> None:
+        self._sandbox = sandbox
+        self._cache: OrderedDict[tuple[str, str, str | None, int], TableRows] = OrderedDict()
+
+    async def rows(
+        self, opened: OpenedFile, *, sheet: str | None, offset: int, limit: int, user_id: str = ""
+    ) -> FileTable:
+        """`WrongKind`: the file is no table. `UnprocessableFile` says why it cannot be shown."""
+        name = opened.record.filename
+        form = _FORMS.get(name.lower().rpartition(".")[2])
+        if form is None:
+            raise WrongKind(f"{name} is no table: CSV, TSV, XLSX and ODS are.", code="not_a_table", name=name)
+        if opened.version.size > MAX_TABLE_BYTES:
+            raise UnprocessableFile(
+                f"{name} is larger than {MAX_TABLE_BYTES:,} bytes, and too large to be shown: download it.",
+                code="table_too_large",
+                name=name,
+                max=MAX_TABLE_BYTES,
+            )
+        job = ReadTable(content=b"", filename=name, form=form, sheet=sheet, limit=TABLE_PAGE_ROWS)
+        start = offset // TABLE_PAGE_ROWS * TABLE_PAGE_ROWS
+        first = await self._load_page(opened, replace(job, offset=start), user_id)
+        rows = first.rows[offset - start :]
+        if len(rows) < limit and offset + len(rows) < first.total:
+            following = await self._load_page(opened, replace(job, offset=start + TABLE_PAGE_ROWS), user_id)
+            rows += following.rows
+        return FileTable(
+            file_path=opened.record.path,
+            filename=name,
+            sheets=first.sheets,
+            sheet=first.sheet,
+            columns=first.columns,
+            left_out=first.left_out,
+            rows=rows[:limit],
+            offset=offset,
+            total=first.total,
+        )
+
+    async def _load_page(self, opened: OpenedFile, job: ReadTable, user_id: str) -> TableRows:
+        key = (opened.version.hash, job.form, job.sheet, job.offset)
+        if (known := self._cache.get(key)) is not None:
+            self._cache.move_to_end(key)
+            return known
+        content = b"".join([piece async for piece in opened.read(0, None)])
+        piece = await self._sandbox.run(replace(job, content=content), TABLE_SECONDS, user=user_id)
+        if sum(map(len, piece.rows)) <= _MAX_CACHED_CELLS:
+            self._cache[key] = piece
+            while len(self._cache) > MAX_CACHED_TABLE_PAGES:
+                self._cache.popitem(last=False)
+        return piece

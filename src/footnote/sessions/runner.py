@@ -1,8 +1,8 @@
-"""Runs: they belong to the server and not to a connection, and outlive both.
+"""Runs, which belong to the server and not to a connection: a run goes on when its client disconnects.
 
     queued → running (⇄ waiting) → done | failed | cancelled
 
-A run is one task here, and one row in the database with a lease. Whoever follows it reads its log.
+A run is one task in this process and one row in the database with a lease. Clients follow it by reading its event log.
 """
 
 import asyncio
@@ -11,19 +11,23 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from typing import cast
 
-from msgspec import UNSET
+from msgspec import Struct
+from msgspec.structs import replace
 
-from footnote.bus.base import Bus
-from footnote.bus.local import LocalBus
+from footnote.bus.base import Bus, LocalBus
 from footnote.db import approvals, leases
+from footnote.db import files as db_files
 from footnote.db import runs as db
+from footnote.db import sessions as index
 from footnote.db.engine import Database
 from footnote.db.errors import DatabaseFailed
-from footnote.db.turns import TurnRow
+from footnote.db.runs import TurnRow, turns
+from footnote.db.script import Script, Steps, script
 from footnote.models.base import Model
-from footnote.protocol.errors import Unknown
+from footnote.protocol import format_time, new_id
+from footnote.protocol.errors import Unknown, UsageError
 from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import AssistantMessage, Message, UserMessage
+from footnote.protocol.messages import AssistantMessage, Message, UserMessage, user_message
 from footnote.protocol.sessions import (
     ACTIVE,
     Approval,
@@ -34,25 +38,30 @@ from footnote.protocol.sessions import (
     StartedRun,
     parse_locale,
 )
-from footnote.protocol.times import format_time
 from footnote.sessions import turns as stored
 from footnote.sessions.bus_messages import ORPHANS_MESSAGE, SUPERVISORS_TOPIC, cancel_message, decision_message
-from footnote.sessions.conversation import attachments_of
 from footnote.sessions.executor import RunExecutor, RunLimits
-from footnote.sessions.follow import follow
+from footnote.sessions.follow import RemoteLogs, follow
 from footnote.sessions.journal import Journal
-from footnote.sessions.remote_logs import RemoteLogs
-from footnote.sessions.run import LiveRun, RunHead
-from footnote.sessions.run_spec import RunBuilder
+from footnote.sessions.run import LiveRun, RunBuilder, RunHead
 from footnote.sessions.store import Sessions
-from footnote.sessions.submit import RunSubmitter
 from footnote.sessions.supervisor import LEASE_SECONDS, RunSupervisor, new_owner
-from footnote.sessions.turns import RunRequest
+from footnote.sessions.titles import title_of
+from footnote.sessions.turns import RunEnding, RunRequest, attachments_of, encode, find_turn
 from footnote.text.languages import detect_locale
+from footnote.text.search_terms import index_terms, terms_of
 from footnote.tools.approval import NO_APPROVER, Approver
 
 CANCEL_SECONDS = 3.0
-"""How long a cancel waits to be able to say that the run has ended."""
+"""How long a request to cancel waits for the end of the run, which it returns."""
+
+
+class SubmittedRun(Struct, frozen=True):
+    """A stored run. Unless `is_new`, an earlier request with the same `client_id` created it, and it is already
+    executed."""
+
+    head: RunHead
+    is_new: bool = True
 
 
 class Runner:
@@ -93,31 +102,41 @@ class Runner:
             clock=clock,
         )
 
-    # Asking ------------------------------------------------------------------------------------------------
+    # Starting a run ----------------------------------------------------------------------------------------
 
     async def start(
-        self, user_id: str, session_id: str, new: NewMessage, *, approver: Approver | None = None
+        self,
+        user_id: str,
+        session_id: str,
+        new: NewMessage,
+        *,
+        agent_id: str | None = None,
+        approver: Approver | None = None,
     ) -> StartedRun:
-        """`approver` decides on calls that need the user's word; None: they wait for `decide`.
+        """Stores a question and starts its run. `agent_id` None: the agent of the session. `approver` decides on calls
+        that need the user's approval; without one they wait for `decide`.
+
         `RunActive`, `LimitReached`: not now. `Unknown`: no such session or file. `UsageError`: no such model."""
         session = await self._sessions.head(user_id, session_id)
+        if (same := await self._submitter.find_submitted(user_id, session_id, new.client_id)) is not None:
+            return _to_started_run(same)
         files = await self._load_files(user_id, session_id, new.attachments or ())
-        model, asked = await self._build_request(session.agent_id, new, new.content)
-        head = await self._submitter.submit(user_id, session_id, new, asked, files=files)
-        return self._start_run(head, model, approver)
+        model, asked = await self._build_request(agent_id or session.agent_id, new, new.content)
+        submitted = await self._submitter.submit(user_id, session_id, new, asked, files=files)
+        return self._start_run(submitted, model, approver)
 
     async def start_with_history(
         self, user_id: str, session_id: str, earlier: Sequence[Message], new: NewMessage
     ) -> StartedRun:
-        """In a session that begins with what was said elsewhere: questions, each with what followed it."""
+        """Starts a run in a session that begins with a conversation from elsewhere."""
         session = await self._sessions.head(user_id, session_id)
         model, asked = await self._build_request(session.agent_id, new, new.content)
         await self._submitter.record(user_id, session_id, _turns_of(earlier), asked)
-        head = await self._submitter.submit(user_id, session_id, new, asked)
-        return self._start_run(head, model, NO_APPROVER)  # a client of another API cannot be asked
+        submitted = await self._submitter.submit(user_id, session_id, new, asked)
+        return self._start_run(submitted, model, NO_APPROVER)  # a client of another API cannot be asked
 
     async def retry(self, user_id: str, session_id: str, message_id: str, again: RetryRequest) -> StartedRun:
-        """Another answer to the question that a message is, or is an answer to."""
+        """Another answer to a question. `message_id` is the question or an answer to it."""
         session = await self._sessions.head(user_id, session_id)
         turn = await self._submitter.find_turn(user_id, session_id, message_id)
         question = stored.question_decoder.decode(turn.question).text
@@ -125,16 +144,18 @@ class Runner:
         return self._start_run(await self._submitter.resubmit(user_id, session_id, turn, asked), model, None)
 
     async def edit(self, user_id: str, session_id: str, message_id: str, new: NewMessage) -> StartedRun:
-        """Another question in the place of one: a branch. What followed the old one can still be shown."""
+        """Asks a changed question as a new branch; the old branch can still be shown."""
         session = await self._sessions.head(user_id, session_id)
+        if (same := await self._submitter.find_submitted(user_id, session_id, new.client_id)) is not None:
+            return _to_started_run(same)
         turn = await self._submitter.find_turn(user_id, session_id, message_id)
         if new.attachments is None:
             files = await self._load_attachments(user_id, session_id, turn)
         else:
             files = await self._load_files(user_id, session_id, new.attachments)
         model, asked = await self._build_request(session.agent_id, new, new.content)
-        head = await self._submitter.submit(user_id, session_id, new, asked, files=files, instead_of=turn)
-        return self._start_run(head, model, None)
+        submitted = await self._submitter.submit(user_id, session_id, new, asked, files=files, instead_of=turn)
+        return self._start_run(submitted, model, None)
 
     async def _load_files(self, user_id: str, session_id: str, paths: Sequence[str]) -> list[FileRecord]:
         workspace = self._sessions.workspace(user_id, session_id)
@@ -142,32 +163,33 @@ class Runner:
         return list({record.path: record for record in records}.values())
 
     async def _load_attachments(self, user_id: str, session_id: str, turn: TurnRow) -> list[FileRecord]:
-        """Those that a question came with, without what was deleted since."""
+        """The attachments of a question, without those that were deleted since."""
         there = {record.path: record for record in await self._sessions.workspace(user_id, session_id).list()}
         return [there[file.path] for file in attachments_of(turn) if file.path in there]
 
     async def _build_request(
         self, agent_id: str, options: NewMessage | RetryRequest, question: str
     ) -> tuple[Model, RunRequest]:
-        """Before anything is stored: a wish that cannot be granted leaves no trace. Where the client names no language
-        of ours, the run has the language of its question."""
+        """Called before anything is stored, so that a request that is refused leaves no trace. Without a supported
+        locale of the client, the run has the language of its question."""
         self.executor.check_capacity()
         model = await self._run_builder.model(agent_id, options.model)
         return model, RunRequest(agent_id, model.id, parse_locale(options.locale) or detect_locale(question))
 
-    def _start_run(self, head: RunHead, model: Model, approver: Approver | None) -> StartedRun:
-        live = LiveRun(head, db.Lease(head.id, 0), self.journal, self._clock, model=model, approver=approver)
-        self.executor.execute(live)
-        self._supervisor.start()
-        began_at = UNSET if head.began_at is None else format_time(head.began_at)
-        return StartedRun(head.id, head.session_id, head.message_id, head.question_id, began_at)
+    def _start_run(self, submitted: SubmittedRun, model: Model, approver: Approver | None) -> StartedRun:
+        head = submitted.head
+        if submitted.is_new:
+            live = LiveRun(head, db.Lease(head.id, 0), self.journal, self._clock, model=model, approver=approver)
+            self.executor.execute(live)
+            self._supervisor.start()
+        return _to_started_run(head)
 
-    # Looking, following, cancelling ------------------------------------------------------------------------
+    # Reading, following, cancelling ------------------------------------------------------------------------
 
     async def view(self, user_id: str, run_id: str) -> RunView:
         row = await self._database.read(db.run(run_id))
         if row is None or row.user_id != user_id:
-            raise Unknown("There is no such run.")
+            raise Unknown("There is no such run.", code="run_not_found")
         ending = stored.ending_decoder.decode(row.ending) if row.ending else None
         return RunView(
             run_id=row.id,
@@ -183,7 +205,8 @@ class Runner:
         )
 
     def follow(self, run_id: str, after: int = 0, *, idle_seconds: float | None = None) -> AsyncGenerator[bytes, None]:
-        """The events of a run after an id, from wherever they are, to its end; b"" after a while without any."""
+        """The events of a run after an id, from the live log, another replica or the database, to its end; b"" after
+        `idle_seconds` without any."""
         return follow(self._database, self.executor.local_log, self.remote_logs, run_id, after, idle_seconds)
 
     async def cancel(self, user_id: str, run_id: str) -> RunView:
@@ -193,17 +216,18 @@ class Runner:
         live = self.executor.live_runs.get(run_id)
         if live is not None:
             live.cancel.cancel()
-        # Should its process end before the run does, the next one does not go on with it.
+        # If the process of the run dies first, its successor ends the run instead of resuming it.
         await self._database.write(leases.request_cancel(run_id))
         if live is None:
             self.bus.publish(SUPERVISORS_TOPIC, cancel_message(run_id))
         with suppress(TimeoutError):
             async with asyncio.timeout(CANCEL_SECONDS):
-                await (live.ended.wait() if live is not None else self._wait_for_remote_end(run_id))
+                await (live.wait() if live is not None else self._wait_for_remote_end(run_id))
         return await self.view(user_id, run_id)
 
     async def decide(self, user_id: str, run_id: str, call_id: str, approval: Approval) -> RunView:
-        """What the user says to a call that waits. `Unknown`: there is none; `Conflict`: it is too late."""
+        """Stores the user's decision on a waiting call. `Unknown`: there is no such call; `Conflict`: it is too
+        late."""
         note = (approval.note or "").strip() or None
         await self._database.write(
             approvals.store_decision(user_id, run_id, call_id, approval.decision, note, self._clock())
@@ -221,14 +245,14 @@ class Runner:
                 pass
 
     async def stop_session(self, user_id: str, session_id: str) -> None:
-        """Cancels the run of a session, if there is one, and waits for its end: if it is carried on elsewhere, for a
-        while. That other process finds the run deleted then, and lets go of it."""
+        """Cancels the active run of a session and waits for its end; for a run of another process, up to
+        `CANCEL_SECONDS`. That process finds the run deleted later, and stops it."""
         await self._sessions.head(user_id, session_id)
         run_id = await self._database.read(db.active_run(session_id))
         if run_id is not None:
             await self.cancel(user_id, run_id)
             if (live := self.executor.live_runs.get(run_id)) is not None:
-                await live.ended.wait()
+                await live.wait()
 
     async def stop_user(self, user_id: str) -> None:
         """Cancels all runs of a user."""
@@ -238,12 +262,12 @@ class Runner:
     # The life of the process -------------------------------------------------------------------------------
 
     async def adopt(self) -> None:
-        """Takes over what other processes left unfinished: now, and from now on."""
+        """Adopts the unfinished runs of dead processes, now and from now on."""
         await self._supervisor.adopt()
 
     async def close(self) -> None:
-        """Runs that are not finished are left to the next start. Of a process that takes none over itself, they end.
-        Once: who was interrupted in it does not try again."""
+        """Leaves unfinished runs to the next start of the server; in a process that adopts no runs, such as the command
+        line, it cancels them. A second call does nothing, also if the first one was interrupted."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -266,6 +290,10 @@ class Runner:
                 self.bus.publish(SUPERVISORS_TOPIC, ORPHANS_MESSAGE)
 
 
+def _to_started_run(head: RunHead) -> StartedRun:
+    return StartedRun(head.id, head.session_id, head.message_id, head.question_id, format_time(head.created_at))
+
+
 def _turns_of(messages: Sequence[Message]) -> list[tuple[str, list[AssistantMessage]]]:
     found: list[tuple[str, list[AssistantMessage]]] = []
     for message in messages:
@@ -274,3 +302,156 @@ def _turns_of(messages: Sequence[Message]) -> list[tuple[str, list[AssistantMess
         elif isinstance(message, AssistantMessage) and found:
             found[-1][1].append(message)
     return found
+
+
+# Storing questions with their runs -----------------------------------------------------------------------
+
+
+_BATCH_TURNS = 100
+
+
+class RunSubmitter:
+    """Stores questions with their runs, which have a lease of `owner` from the start: a new question, one that is asked
+    again, one that was changed."""
+
+    def __init__(
+        self, database: Database, owner: str, *, max_active: int, lease_seconds: float, clock: Callable[[], float]
+    ) -> None:
+        self._database = database
+        self._owner = owner
+        self._max_active = max_active
+        self._lease_seconds = lease_seconds
+        self._clock = clock
+
+    async def submit(
+        self,
+        user_id: str,
+        session_id: str,
+        new: NewMessage,
+        asked: RunRequest,
+        *,
+        files: Sequence[FileRecord] = (),
+        instead_of: TurnRow | None = None,
+    ) -> SubmittedRun:
+        """`instead_of`: the turn whose question is changed; the new turn is a branch beside it."""
+        if not new.content.strip():
+            raise UsageError("The question is empty.", code="question_empty")
+        question_id, now = new_id("msg"), self._clock()
+        question = db.NewQuestion(
+            question_id,
+            encode(user_message(new.content)),
+            encode([_with_message_id(file, question_id) for file in files]),
+            format_time(now),
+            after_run=instead_of.after_run if instead_of else None,
+            is_branch=instead_of is not None,
+        )
+        run = self._new_run(user_id, session_id, question.id, asked, now, new.client_id)
+        title = title_of(new.content)
+        uploads = [file.id for file in files if file.source == "upload"]
+        words = _QuestionText(title, terms_of(title), await index_terms(new.content))
+        same = await self._database.write(self._create_run(run, question, words, uploads))
+        # A transaction whose commit was not confirmed is repeated, and finds the run that it has created itself.
+        if same is not None and same.id != run.id:
+            return SubmittedRun(RunHead.from_row(same), is_new=False)
+        return SubmittedRun(_head(run, asked))
+
+    async def find_submitted(self, user_id: str, session_id: str, client_id: str | None) -> RunHead | None:
+        """The run of the message that the client has already submitted with this id."""
+        if client_id is None:
+            return None
+        same = await self._database.read(db.run_by_client_id(session_id, client_id))
+        return RunHead.from_row(same) if same is not None and same.user_id == user_id else None
+
+    async def resubmit(self, user_id: str, session_id: str, turn: TurnRow, request: RunRequest) -> SubmittedRun:
+        """Stores another run for the question of a turn."""
+        run = self._new_run(user_id, session_id, turn.question_id, request, self._clock())
+        await self._database.write(db.create_run(run, None, max_active=self._max_active))
+        return SubmittedRun(_head(run, request))
+
+    async def record(
+        self,
+        user_id: str,
+        session_id: str,
+        answered: Sequence[tuple[str, Sequence[AssistantMessage]]],
+        asked: RunRequest,
+    ) -> None:
+        """Stores turns that were answered elsewhere, in batches, so that other writers get their turn in between."""
+        for first in range(0, len(answered), _BATCH_TURNS):
+            some = answered[first : first + _BATCH_TURNS]
+            await self._database.write(
+                self._record_all([self._record_turn(user_id, session_id, *one, asked) for one in some])
+            )
+
+    def _record_turn(
+        self, user_id: str, session_id: str, question: str, answer: Sequence[AssistantMessage], asked: RunRequest
+    ) -> Script[None]:
+        now = self._clock()
+        asked_then = db.NewQuestion(new_id("msg"), encode(user_message(question)), b"[]", format_time(now))
+        run = self._new_run(user_id, session_id, asked_then.id, asked, now)
+        return db.record_turn(
+            run, asked_then, [encode(message) for message in answer], encode(RunEnding(stop_reason="stop"))
+        )
+
+    @script
+    def _record_all(self, turns: Sequence[Script[None]]) -> Steps[None]:
+        for turn in turns:
+            yield from turn
+
+    async def find_turn(self, user_id: str, session_id: str, message_id: str) -> TurnRow:
+        """The turn of a message of this session. `Unknown`: there is no such message."""
+        if await self._database.read(db.owns_session(user_id, session_id)):
+            turn = find_turn(await self._database.read(turns(session_id)), message_id)
+            if turn is not None:
+                return turn
+        raise Unknown("There is no such message in this session.", code="message_not_found")
+
+    @script
+    def _create_run(
+        self, run: db.NewRun, question: db.NewQuestion, words: "_QuestionText", uploads: Sequence[str]
+    ) -> Steps[db.RunRow | None]:
+        same = yield from db.create_run(run, question, max_active=self._max_active)
+        if same is not None:
+            return same
+        yield from index.set_title(run.session_id, words.title, words.title_terms)
+        yield from index.index_part(run.session_id, question.id, words.terms)
+        yield from db_files.attach(run.session_id, uploads, question.id)
+        return None
+
+    def _new_run(
+        self,
+        user_id: str,
+        session_id: str,
+        question_id: str,
+        request: RunRequest,
+        now: float,
+        client_id: str | None = None,
+    ) -> db.NewRun:
+        return db.NewRun(
+            id=new_id("run"),
+            session_id=session_id,
+            user_id=user_id,
+            question_id=question_id,
+            message_id=new_id("msg"),
+            asked=encode(request),
+            owner=self._owner,
+            lease_seconds=self._lease_seconds,
+            now=now,
+            client_id=client_id,
+        )
+
+
+def _with_message_id(file: FileRecord, question_id: str) -> FileRecord:
+    """An upload belongs to the first message that it is attached to."""
+    return replace(file, message_id=question_id) if file.source == "upload" and file.message_id is None else file
+
+
+class _QuestionText(Struct, frozen=True):
+    """The title and the search terms that a session gets from a question."""
+
+    title: str
+    title_terms: str
+    terms: str
+
+
+def _head(run: db.NewRun, request: RunRequest) -> RunHead:
+    return RunHead(run.id, run.session_id, run.user_id, run.question_id, run.message_id, request, run.now)

@@ -1,4 +1,4 @@
-"""Looks after runs: holds the leases of those that are carried on here, and takes over those that nobody does."""
+"""Supervises runs: renews the leases of those that this process executes, and adopts those of dead processes."""
 
 import asyncio
 import logging
@@ -16,16 +16,15 @@ from footnote.db import leases
 from footnote.db import runs as db
 from footnote.db.engine import Database
 from footnote.db.errors import DatabaseFailed
-from footnote.sessions import turns as stored
 from footnote.sessions.bus_messages import ORPHANS_MESSAGE, SUPERVISORS_TOPIC, cancelled_run_id, decided_run_id
 from footnote.sessions.executor import RunExecutor
 from footnote.sessions.journal import Journal
-from footnote.sessions.run import LiveRun, RunHead
+from footnote.sessions.run import LiveRun, RunHead, RunPhase
 
 LEASE_SECONDS = 15.0
-"""A run whose owner has not been heard of for so long is taken over."""
+"""A run is adopted once its owner has not renewed the lease for so long."""
 SHARED_LEASE_SECONDS = 6.0
-"""The same, where replicas share a database: there nobody but the lease tells that one of them is gone."""
+"""The same where replicas share a database: there only the lease shows that a process on another machine is gone."""
 
 
 def new_owner() -> str:
@@ -34,7 +33,8 @@ def new_owner() -> str:
 
 
 def is_dead(owner: str, mine: str) -> bool:
-    """For certain: a process of this machine that is gone, or whose number is ours now. Of others the lease tells."""
+    """Whether the owner is certainly dead: a process of this machine that has ended, or whose pid is ours now. About
+    other machines only the lease can tell."""
     machine, _, rest = owner.rpartition("/")[0].rpartition("/")
     if owner == mine or machine != _machine_id() or not rest.isdecimal():
         return False
@@ -42,7 +42,7 @@ def is_dead(owner: str, mine: str) -> bool:
 
 
 def _is_alive(pid: int) -> bool:
-    if os.name == "nt":  # there, asking a process whether it lives ends it
+    if os.name == "nt":  # on Windows, os.kill(pid, 0) would end the process
         return True
     try:
         os.kill(pid, 0)
@@ -55,8 +55,8 @@ def _is_alive(pid: int) -> bool:
 
 @cache
 def _machine_id() -> str:
-    """Where a number stands for one process and no other: containers may share the name of a machine and not its
-    processes, machines a name and the number of their first namespace."""
+    """Identifies the scope of a pid, since containers may share a host name but not the processes, and machines a host
+    name and the number of their first pid namespace."""
     parts = [platform.node() or "here"]
     with suppress(OSError):
         parts += [
@@ -101,11 +101,11 @@ class RunSupervisor:
         self._tasks: list[asyncio.Task[None]] = []
         self._pruned_at = 0.0
         self._claimed: set[str] = set()
-        """Runs that are ours and that nobody carries on yet, for instance because they could not be read."""
+        """Claimed runs that are not executed yet, for example because they could not be read."""
         self._claim_lock = asyncio.Lock()
         self._renewed_at: float | None = None
         self._grace_until = 0.0
-        """Until then, nothing is taken from those whose lease has merely run out."""
+        """Until then, no run is claimed just because its lease has expired."""
 
     def start(self) -> None:
         if not self._tasks:
@@ -118,13 +118,13 @@ class RunSupervisor:
             task.cancel()
 
     async def adopt(self) -> None:
-        """Takes over what other processes left unfinished: now, and from now on."""
+        """Adopts the unfinished runs of dead processes, now and from now on."""
         self.adopts_orphans = True
         await self._claim()
         self.start()
 
     async def _claim(self) -> None:
-        """Some at a time, so that others who live take theirs of many."""
+        """Claims orphaned runs in batches, so that the live replicas share many of them."""
         async with self._claim_lock:
             while True:
                 if not await self._claim_some():
@@ -132,13 +132,13 @@ class RunSupervisor:
                 await asyncio.sleep(_CLAIM_INTERVAL_SECONDS)
 
     async def _claim_some(self) -> bool:
-        """Whether there may be more."""
+        """Claims one batch; true: there may be more."""
         there = await self._database.read(leases.owners(self._clock()))
         dead = [owner for owner in there if owner is not None and is_dead(owner, self._owner)]
-        most = min(_CLAIM_BATCH, self._executor.spare_capacity)
+        max_runs = min(_CLAIM_BATCH, self._executor.spare_capacity)
         fresh: list[str] = []
-        if most and (dead or (not all(there.values()) and not self._is_in_grace_period)):
-            claim = leases.claim(self._owner, dead, self._lease_seconds, self._clock(), max_runs=most)
+        if max_runs and (dead or (not all(there.values()) and not self._is_in_grace_period)):
+            claim = leases.claim(self._owner, dead, self._lease_seconds, self._clock(), max_runs=max_runs)
             fresh = await self._database.write(claim)
             self._claimed |= set(fresh)
         for run_id in sorted(self._claimed):
@@ -147,19 +147,21 @@ class RunSupervisor:
             if found is not None:
                 log.info("The run %s goes on where it was interrupted.", run_id, extra={"run_id": run_id})
                 self._executor.execute(self._restore_run(found))
-        return 0 < most == len(fresh)
+        return 0 < max_runs == len(fresh)
 
     def _restore_run(self, found: db.InterruptedRun) -> LiveRun:
         row = found.row
-        asked = stored.request_decoder.decode(row.asked)
-        head = RunHead(row.id, row.session_id, row.user_id, row.question_id, row.message_id, asked)
-        live = LiveRun(head, db.Lease(row.id, row.fence), self._journal, self._clock, interrupted=found)
-        if row.cancel_wanted or found.origin == "api":  # the call that it was the answer to is gone with the process
+        live = LiveRun(
+            RunHead.from_row(row), db.Lease(row.id, row.fence), self._journal, self._clock, interrupted=found
+        )
+        if (
+            row.cancel_wanted or found.origin == "api"
+        ):  # the API request that it would have answered ended with the process
             live.cancel.cancel()
         return live
 
     async def _renew_loop(self) -> None:
-        """By itself: whatever else takes its time, a lease does not wait for it."""
+        """A task of its own, so that slow maintenance cannot delay the renewal."""
         pause = self._lease_seconds / 3
         while True:
             await asyncio.sleep(pause)
@@ -171,7 +173,7 @@ class RunSupervisor:
             await self._try(self._maintain)
 
     async def _listen_loop(self) -> None:
-        """What others say that should be looked at now; b"": something may have been missed."""
+        """Reacts to messages of other replicas; b"": messages may have been lost."""
         with self._bus.listen(SUPERVISORS_TOPIC) as listener:
             while True:
                 message = await listener.next() or b""
@@ -186,13 +188,13 @@ class RunSupervisor:
         try:
             await act()
         except (DatabaseFailed, db.LeaseLost) as error:
-            log.debug("Runs cannot be looked after at the moment: %s", error.message)  # the database tells of itself
+            log.debug("Runs cannot be looked after at the moment: %s", error.message)  # the database logs its own state
             return False
         return True
 
     async def _maintain(self) -> None:
-        """Stores what is owed, takes over what is orphaned, forgets old events, and removes sessions that were
-        abandoned and what nothing needs from the storage."""
+        """Stores pending endings, adopts orphaned runs, prunes old events, and removes abandoned sessions and
+        unreferenced contents."""
         await self._executor.store_pending_endings()
         if self.adopts_orphans:
             await self._claim()
@@ -202,8 +204,8 @@ class RunSupervisor:
                 await self._clean_up()
 
     async def _renew_leases(self) -> None:
-        """Where replicas share the database, also without any run: one that begins is held from its first moment. A
-        server by itself that has nothing to do writes nothing."""
+        """Where replicas share the database, the lease is renewed also without any run, so that a new run is protected
+        from its start. An idle server on its own database writes nothing."""
         began = time.monotonic()
         mine = dict(self._executor.live_runs)
         held: list[tuple[str, int, bool]] = []
@@ -211,10 +213,10 @@ class RunSupervisor:
             held = await self._database.write(leases.heartbeat(self._owner, self._lease_seconds, self._clock()))
         fences = {run_id: fence for run_id, fence, _ in held}
         for run_id, live in mine.items():
-            if fences.get(run_id) != live.log.lease.fence and not live.ended.is_set() and live.task is not None:
+            if fences.get(run_id) != live.log.lease.fence and live.is_active and live.task is not None:
                 facts = {"run_id": run_id}
                 log.warning("The run %s was deleted, or is carried on by another process.", run_id, extra=facts)
-                live.is_lost = True
+                live.move(RunPhase.LOST)
                 live.task.cancel()
         for run_id, _, wanted in held:
             if wanted and run_id in mine:
@@ -226,12 +228,12 @@ class RunSupervisor:
 
     @property
     def _is_late(self) -> bool:
-        """The database was away, or this process stood still."""
+        """Whether a renewal is overdue: the database was away, or this process stood still."""
         return self._renewed_at is not None and time.monotonic() - self._renewed_at > self._lease_seconds
 
     @property
     def _is_in_grace_period(self) -> bool:
-        """Others may have fared as this process did, and live: they get the time to say so."""
+        """After an outage other replicas may be alive with expired leases: they get the time to renew them."""
         return self._is_late or time.monotonic() < self._grace_until
 
     async def _expire_waiters(self) -> None:

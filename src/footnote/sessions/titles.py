@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from footnote.text.sentences import sentences
 
 MAX_WIDTH = 60
-"""As many letters, or half as many Chinese characters, which are twice as wide."""
+"""The maximum width in letters; Chinese characters count twice."""
 _MIN_WIDTH = 12
-"""A first sentence of fewer letters says little (`Hi!`): the next one follows it."""
+"""A shorter first sentence (`Hi!`) is followed by the next one."""
 _MAX_CHARACTERS = 20_000
-"""Characters of a question that are looked at."""
+"""The part of a question from which the title is made."""
 _UNTITLED = "…"
 
 _FENCED = re.compile(
@@ -38,12 +38,12 @@ _JOINERS = frozenset("\u200d\ufe0e\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe
 
 
 def title_of(text: str) -> str:
-    """One line of about sixty letters at most, without signs of markdown, never empty."""
+    """One line of at most about sixty letters, without markdown, never empty."""
     clean = text[:_MAX_CHARACTERS].encode("utf-8", "ignore").decode()
     clean = _INVISIBLE.sub(" ", unicodedata.normalize("NFC", clean.replace("\r\n", "\n").replace("\r", "\n")))
     prose = _LINK.sub(r"\1", _FENCED.sub("\n", clean))
     if _LETTER_OR_DIGIT.search(_URL.sub("", _strip_markup(prose))):
-        # Among words, the name of a site says enough.
+        # Among words, the host of a URL is enough.
         return _title(_strip_markup(_URL.sub(r"\1", prose)))
     if found := _URL.search(prose):
         return _truncate(f"{found[1]}{found[2]}".rstrip("/"))
@@ -51,7 +51,7 @@ def title_of(text: str) -> str:
 
 
 def clean_title(text: str) -> str:
-    """A title that somebody wrote, on one line and without what cannot be seen. It may be empty then."""
+    """A user's title on one line, without invisible characters; it may be empty."""
     clean = unicodedata.normalize("NFC", text.encode("utf-8", "ignore").decode())
     return " ".join(_INVISIBLE.sub(" ", clean).split())
 
@@ -64,7 +64,7 @@ def _strip_markup(text: str) -> str:
 
 
 def _title(text: str) -> str:
-    """The first line that says something, as far as its first sentence."""
+    """The first sentence of the first line that has letters."""
     for line in text.split("\n"):
         if _LETTER_OR_DIGIT.search(line):
             return _truncate(_first_sentences(" ".join(line.split()))) or _UNTITLED
@@ -82,7 +82,7 @@ def _first_sentences(line: str) -> str:
 
 
 def _truncate(line: str) -> str:
-    """At a word where there are spaces, at a character where there are none."""
+    """Cuts between words where there are spaces, otherwise between characters."""
     line = line.strip().rstrip(".。:：,，;；").rstrip()
     if _width(line) <= MAX_WIDTH:
         return line
@@ -94,7 +94,7 @@ def _truncate(line: str) -> str:
 
 
 def _cut_points(line: str) -> Iterator[int]:
-    """Where a line may be cut: not inside a letter with its marks, nor inside an emoji."""
+    """Offsets at which a line may be cut: not between a letter and its marks, nor inside an emoji."""
     yield 0
     for at in range(1, min(len(line), MAX_WIDTH + 1)):
         letter = line[at]

@@ -1,25 +1,27 @@
-"""What a run was asked for and how it ended, as they are kept."""
+"""The turns of a session as they are stored: branches, decoders, and the conversation that a model reads."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from footnote.db.turns import TurnRow
+from footnote.agent.turn import Resumed
+from footnote.db.runs import InterruptedRun, TurnRow
 from footnote.protocol.events import ErrorBody, TurnStopReason, TurnUsage
-from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import AssistantMessage, ToolResultMessage, UserMessage
-from footnote.protocol.tools import Locale
+from footnote.protocol.files import FileRecord, format_attachments
+from footnote.protocol.messages import AssistantMessage, Image, Message, Text, ToolResultMessage, Usage, UserMessage
+from footnote.protocol.tools import Locale, ToolResult
 
 
 def branch_to(turns: Sequence[TurnRow], run_id: str | None) -> tuple[TurnRow, ...]:
-    """The turns on the way to a run, from the first one to it."""
+    """The turns from the first one of a branch to that of a run."""
     by_run = {turn.run_id: turn for turn in turns}
-    way: list[TurnRow] = []
+    branch: list[TurnRow] = []
     while run_id is not None and (turn := by_run.pop(run_id, None)) is not None:
-        way.append(turn)
+        branch.append(turn)
         run_id = turn.after_run
-    return tuple(reversed(way))
+    return tuple(reversed(branch))
 
 
 def newest_leaf(turns: Sequence[TurnRow], run_id: str) -> str:
@@ -59,4 +61,63 @@ ending_decoder = msgspec.json.Decoder(RunEnding)
 question_decoder = msgspec.json.Decoder(UserMessage)
 files_decoder = msgspec.json.Decoder(tuple[FileRecord, ...])
 message_decoder = msgspec.json.Decoder(AssistantMessage | ToolResultMessage)
+_result_decoder = msgspec.json.Decoder(ToolResult)
 encode = msgspec.json.encode
+
+
+class AttachedFiles(Struct, frozen=True):
+    """Facts of the files that are attached to questions, by file id: images as a model reads them, and the URLs of
+    their texts in the library."""
+
+    images: Mapping[str, Image]
+    addresses: Mapping[str, str]
+
+
+NO_FILES = AttachedFiles({}, {})
+
+
+def conversation(
+    branch: Sequence[TurnRow], bodies_by_run: Mapping[str, Sequence[bytes]], files: AttachedFiles = NO_FILES
+) -> tuple[Message, ...]:
+    """The messages of a branch: each question, and the responses and tool results that follow it."""
+    messages: list[Message] = []
+    for turn in branch:
+        messages.append(question_of(turn, files))
+        messages += [message_decoder.decode(body) for body in bodies_by_run.get(turn.run_id, ())]
+    return tuple(messages)
+
+
+def attachments_of(turn: TurnRow) -> tuple[FileRecord, ...]:
+    """The files that are attached to a question."""
+    return files_decoder.decode(turn.attachments)
+
+
+def question_of(turn: TurnRow, files: AttachedFiles) -> UserMessage:
+    """The question as a model reads it: with the names of its attachments, and the images among them."""
+    question = question_decoder.decode(turn.question)
+    attached = attachments_of(turn)
+    if not attached:
+        return question
+    names = Text(format_attachments((file, files.addresses.get(file.id)) for file in attached))
+    images = (files.images[file.id] for file in attached if file.id in files.images)
+    return replace(question, content=(*question.content, names, *images))
+
+
+def call_results(found: InterruptedRun) -> dict[str, ToolResult | None]:
+    """The result of every call that had begun, or None for one that had not finished."""
+    return {call_id: None if body is None else _result_decoder.decode(body) for call_id, body in found.calls.items()}
+
+
+def resume_point(found: InterruptedRun, files: Sequence[FileRecord]) -> Resumed:
+    """Where an interrupted run resumes. `files` are those that it wrote."""
+    results = {call_id: result for call_id, result in call_results(found).items() if result is not None}
+    messages = [message_decoder.decode(message.body) for message in found.messages]
+    answered = [message.tool_call_id for message in messages if isinstance(message, ToolResultMessage)]
+    usage = sum((results[call].usage or Usage() for call in answered if call in results), Usage())
+    return Resumed(
+        blocks=found.messages[-1].blocks if found.messages else 0,
+        results=results,
+        started_calls=frozenset(found.calls),
+        files=tuple(files),
+        usage=usage,
+    )

@@ -1,7 +1,7 @@
-"""Files in a bucket of an S3-compatible service, over the one way out.
+"""Files in a bucket of an S3-compatible service.
 
-Every operation may be repeated, since a place is written once and always with the same bytes: what passes is tried
-again.
+Every request is idempotent, since an object is written once and always with the same bytes: transient failures are
+retried.
 """
 
 import asyncio
@@ -17,10 +17,9 @@ from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
+from footnote.net import ConnectionFailed
 from footnote.net.client import Net, Response
-from footnote.net.errors import ConnectionFailed
-from footnote.storage.base import CHUNK_BYTES, StorageFailed, StorageFull, check_place, read_chunk
-from footnote.storage.disposition import content_disposition
+from footnote.storage.base import CHUNK_BYTES, StorageFailed, StorageFull, check_place, content_disposition, read_chunk
 
 ALGORITHM = "AWS4-HMAC-SHA256"
 EMPTY_HASH = hashlib.sha256(b"").hexdigest()
@@ -33,24 +32,25 @@ class Credentials(Struct, frozen=True):
     session_token: str | None = None
 
     def __repr__(self) -> str:
-        """Never the keys: values are shown in logs and errors."""
+        """Without the keys: values appear in logs and errors."""
         return "Credentials(***)"
 
 
 class Signer(Struct, frozen=True):
-    """What is the same in all signatures of one storage."""
+    """Signs requests with AWS Signature Version 4."""
 
     credentials: Credentials
     region: str
-    service: str = "s3"
 
     def __repr__(self) -> str:
-        return f"Signer({self.region!r}, {self.service!r})"
+        """Without the keys."""
+        return f"Signer({self.region!r})"
 
     def headers(
         self, method: str, host: str, path: str, *, sha256: str, moment: datetime, **extra_headers: str
     ) -> dict[str, str]:
-        """What is sent with a request whose body has this hash. `path` is percent-encoded; `named` are signed too."""
+        """The headers of a request whose body has this hash. `path` is percent-encoded; the extra headers are signed
+        too."""
         signed = {
             **{name.replace("_", "-"): value for name, value in extra_headers.items()},
             "host": host,
@@ -63,13 +63,13 @@ class Signer(Struct, frozen=True):
         signature = self._signature(_canonical_request(method, path, {}, signed, sha256), moment)
         key = f"{self.credentials.access_key}/{self._scope(moment)}"
         authorization = f"{ALGORITHM} Credential={key}, SignedHeaders={names}, Signature={signature}"
-        del signed["host"]  # the client says it itself
+        del signed["host"]  # the HTTP client sets this header
         return {**signed, "authorization": authorization}
 
     def query(
         self, method: str, host: str, path: str, *, moment: datetime, seconds: int, response_fields: Mapping[str, str]
     ) -> str:
-        """The query of an address with which anybody may do this until it is over."""
+        """The query of a presigned URL, which anyone may use until it expires."""
         fields = {
             **response_fields,
             "X-Amz-Algorithm": ALGORITHM,
@@ -84,7 +84,7 @@ class Signer(Struct, frozen=True):
         return f"{_encode_query(fields)}&X-Amz-Signature={signature}"
 
     def _scope(self, moment: datetime) -> str:
-        return f"{moment:%Y%m%d}/{self.region}/{self.service}/aws4_request"
+        return f"{moment:%Y%m%d}/{self.region}/s3/aws4_request"
 
     def _signature(self, canonical: str, moment: datetime) -> str:
         hashed = hashlib.sha256(canonical.encode()).hexdigest()
@@ -115,11 +115,11 @@ def _amz_date(moment: datetime) -> str:
 
 
 BACKOFFS = (0.2, 1.0, 3.0)
-"""Seconds before each further try, more or less."""
+"""Seconds before each retry, with jitter."""
 STALL_SECONDS = 15.0
-"""A bucket that says nothing for so long is not waited for: somebody waits for us."""
+"""Idle timeout of a request: a user waits for the answer."""
 RETRY_SECONDS = 10.0
-"""Once as much time is gone, nothing is tried again."""
+"""No retry starts later than this after the first attempt."""
 MAX_ERROR_BYTES = 20_000
 RANGE_NOT_SATISFIABLE = 416
 _RETRYABLE_STATUSES = frozenset({408, 429, 500, 502, 503, 504})
@@ -141,16 +141,16 @@ _FULL = frozenset({"XMinioStorageFull", "QuotaExceeded", "InsufficientStorage", 
 
 
 class Bucket(Struct, frozen=True):
-    """`endpoint` is scheme, host and port. `prefix` is empty or ends in a slash. No character of a name, an endpoint or
-    a prefix needs to be percent-encoded."""
+    """`endpoint` is scheme, host and port. `prefix` is empty or ends in a slash. No character of the name, the endpoint
+    or the prefix needs percent-encoding."""
 
     name: str
     endpoint: str
     prefix: str = ""
     by_path: bool = True
-    """The name stands in the path, and not before the host."""
+    """Path-style addressing: the bucket name is part of the path, not of the host."""
     direct: bool = True
-    """Whoever is handed an address of the bucket can reach it."""
+    """A client that gets a presigned URL can reach the endpoint."""
 
     @property
     def base(self) -> str:
@@ -166,7 +166,7 @@ class Bucket(Struct, frozen=True):
 
 
 class S3Storage:
-    """The net is the caller's, and stays open."""
+    """The HTTP client belongs to the caller and stays open."""
 
     def __init__(
         self,
@@ -193,18 +193,19 @@ class S3Storage:
     async def read(self, place: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes, None]:
         pauses = iter(self._backoffs)
         while end is None or start < end:
-            wanted = {} if start == 0 and end is None else {"range": f"bytes={start}-{'' if end is None else end - 1}"}
-            response = await self._request("GET", place, extra_headers=wanted, also_accepted=(RANGE_NOT_SATISFIABLE,))
+            is_part = start > 0 or end is not None
+            headers = {"range": f"bytes={start}-{'' if end is None else end - 1}"} if is_part else {}
+            response = await self._request("GET", place, extra_headers=headers, also_accepted=(RANGE_NOT_SATISFIABLE,))
             try:
                 if response.status == RANGE_NOT_SATISFIABLE:
                     return
-                if wanted and response.status != 206:
+                if is_part and response.status != 206:
                     raise StorageFailed(f"{self._label()} hands out no parts of a file, which is needed here.")
-                while piece := await response.read_chunk():
-                    start += len(piece)
-                    yield piece
+                while chunk := await response.read_chunk():
+                    start += len(chunk)
+                    yield chunk
             except ConnectionFailed as error:
-                # What came has been handed on; only the rest is asked for.
+                # The bytes so far have been passed on; the next request asks only for the rest.
                 await self._backoff(pauses, self._unreachable(error))
             else:
                 return
@@ -218,26 +219,32 @@ class S3Storage:
         if not self._bucket.direct:
             return None
         path = self._bucket.path(check_place(place))
-        asked = {"response-content-disposition": content_disposition(filename), "response-content-type": media_type}
-        moment = datetime.now(UTC)
+        response_fields = {
+            "response-content-disposition": content_disposition(filename),
+            "response-content-type": media_type,
+        }
         query = self._signer.query(
-            "GET", self._bucket.host, path, moment=moment, seconds=seconds, response_fields=asked
+            "GET",
+            self._bucket.host,
+            path,
+            moment=datetime.now(UTC),
+            seconds=seconds,
+            response_fields=response_fields,
         )
         return f"{self._bucket.base}{path}?{query}"
 
     async def check(self) -> None:
-        """Writes, reads and deletes a few bytes."""
+        """Writes, reads and deletes a test object."""
         content = secrets.token_bytes(32)
         sha256 = hashlib.sha256(content).hexdigest()
         place = f"{sha256[:2]}/{sha256}.{secrets.token_hex(4)}"
         await self.put(place, content, sha256)
-        read = b"".join([piece async for piece in self.read(place)])
+        read = b"".join([chunk async for chunk in self.read(place)])
         await self.delete(place)
         if read != content:
             raise StorageFailed(f"{self._label()} does not hand out what was put into it.")
 
-    async def close(self) -> None:
-        """Nothing is held."""
+    async def close(self) -> None: ...
 
     async def _request(
         self,
@@ -249,7 +256,7 @@ class S3Storage:
         extra_headers: dict[str, str] | None = None,
         also_accepted: Sequence[int] = (),
     ) -> Response:
-        """The answer to a request that worked: a 2xx, or one of `also`."""
+        """The response to a successful request: 2xx, or one of `also_accepted`."""
         path = self._bucket.path(check_place(place))
         size = await _size(content)
         pauses = iter(self._backoffs)
@@ -266,8 +273,8 @@ class S3Storage:
                 url = f"{self._bucket.base}{path}"
                 response = await self._net.request(method, url, headers=headers, body=body, idle_timeout=self._stall)
             except ConnectionFailed as error:
-                passes = error.retryable and asyncio.get_running_loop().time() < until
-                await self._backoff(pauses, self._unreachable(error), is_retryable=passes)
+                is_retryable = error.retryable and asyncio.get_running_loop().time() < until
+                await self._backoff(pauses, self._unreachable(error), is_retryable=is_retryable)
                 continue
             if 200 <= response.status < 300 or response.status in also_accepted:
                 return response
@@ -279,7 +286,7 @@ class S3Storage:
         pause = next(backoffs, None)
         if pause is None or not is_retryable:
             raise failure
-        await asyncio.sleep(pause * random.uniform(0.7, 1.3))  # noqa: S311 - so that not all come back at once
+        await asyncio.sleep(pause * random.uniform(0.7, 1.3))  # noqa: S311 - jitter, so that clients do not retry at the same moment
 
     def _label(self) -> str:
         return f"The bucket {self._bucket.name} at {self._bucket.endpoint}"
@@ -288,7 +295,7 @@ class S3Storage:
         return StorageFailed(f"{self._label()} cannot be reached: {error.message}.")
 
     async def _read_error(self, response: Response) -> StorageFailed:
-        """Says the code of the error and none of its other words: they may repeat what was sent."""
+        """The error code of a response, without its message: that may repeat what was sent."""
         try:
             body = await response.read_all(MAX_ERROR_BYTES)
         except ConnectionFailed:
@@ -321,10 +328,10 @@ async def _size(content: bytes | Path | None) -> int | None:
 async def _chunks(content: bytes | Path) -> AsyncGenerator[bytes, None]:
     start = 0
     if isinstance(content, bytes):
-        while piece := content[start : start + CHUNK_BYTES]:
-            start += len(piece)
-            yield piece
+        while chunk := content[start : start + CHUNK_BYTES]:
+            start += len(chunk)
+            yield chunk
         return
-    while piece := await asyncio.to_thread(read_chunk, content, start):
-        start += len(piece)
-        yield piece
+    while chunk := await asyncio.to_thread(read_chunk, content, start):
+        start += len(chunk)
+        yield chunk

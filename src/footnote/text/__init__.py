@@ -1,1 +1,1 @@
-"""Text of any language, without dictionaries: terms, sentences, and which language it probably is. Pure."""
+"""Text of any language, without dictionaries: terms, sentences, markdown, and language detection. Pure functions."""

@@ -1,8 +1,10 @@
-"""What sessions are found by: words as they are compared, in a line for the index, and the words of a query.
+"""The terms of the two full-text indexes: that of sessions and files, and that of the library.
 
-Case, width, diacritics and traditional characters do not count. Where words are not parted by spaces, every two
-neighbouring characters are a term, and the last one of a row is one by itself, so that every character begins a term
-and a single one can be looked for.
+Sessions are found while a query is being typed: every term counts, and the last word may be a prefix. Case, width,
+diacritics and traditional characters are ignored. In scripts without spaces every two neighbouring characters are a
+term and so is the last character of a run, so that every character begins a term and can be searched for alone.
+
+The library answers questions: stop words are left out, and a second form of each word is indexed beside it.
 """
 
 import asyncio
@@ -10,52 +12,52 @@ import re
 import unicodedata
 from codecs import getincrementaldecoder
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, repeat
 
 from msgspec import Struct
 
-from footnote.text.terms import Term, has_unspaced, strip_diacritics, terms
-from footnote.text.traditional import SIMPLIFIED
+from footnote.text.stems import base_form
+from footnote.text.stop_words import is_index_stop_word
+from footnote.text.terms import SIMPLIFIED, Term, has_unspaced, strip_diacritics, terms
 
 MAX_QUERY_WORDS = 20
-"""Words of a query that are looked for: each is a search of its own."""
+"""Limit for the words of a query: each of them is a search of its own."""
 _MAX_TERM_LENGTH = 64
-"""Characters of a term; what is longer is not a word but data."""
+"""Longer terms are cut: they are not words but data."""
 _THREAD_MIN_CHARACTERS = 10_000
-"""Characters that take some milliseconds to be parted into terms."""
+"""Splitting a text of this length into terms takes some milliseconds."""
 _CHUNK_CHARACTERS = 100_000
 MAX_FILE_CHARACTERS = 200_000
-"""Characters of a file that are in the index: it is written anew with each version."""
+"""Limit for the indexed part of a file, which is indexed again with each version."""
 _TO_SIMPLIFIED = str.maketrans(SIMPLIFIED)
 _PARTS = re.compile(r"[^\W_]+")
 _FULL_WIDTH = {narrow: unicodedata.normalize("NFKC", chr(narrow)) for narrow in range(0xFF66, 0xFFA0)}
-"""The narrow letters of Japanese. One for one, so that offsets stay what they are."""
-
-_NARROW = re.compile(r"[\uff66-\uff9f]")
+"""Half-width Japanese letters to full-width ones, one to one, so that offsets stay the same."""
+_HALF_WIDTH = re.compile(r"[\uff66-\uff9f]")
 
 
 class QueryWord(Struct, frozen=True):
-    """Something that was typed without a space in it. `terms` follow each other; the last one of them may be no more
-    than the beginning of a term if `open`."""
+    """A part of a query without spaces. Its `terms` follow each other in a text; the last one may match only the
+    beginning of a term if `is_prefix`."""
 
     terms: tuple[str, ...]
     is_prefix: bool
 
 
 def terms_of(text: str) -> str:
-    """The terms of a text in a line, in order, as the index takes them."""
+    """The terms of a text in order, separated by spaces, as the index stores them."""
     return " ".join(term.text for term in _terms(text))
 
 
 async def file_terms(content: bytes | str) -> str:
-    """What a file is found by, as far as it is a text: the terms of its beginning. Empty where it is none."""
+    """The terms of the beginning of a file. Empty if it is not a text."""
     return await index_terms(content[:MAX_FILE_CHARACTERS] if isinstance(content, str) else file_text(content))
 
 
 def file_text(content: bytes) -> str:
-    """The beginning of a file that is found by its words. Empty where it is no text."""
+    """The beginning of a file, as far as it is indexed. Empty if it is not a text."""
     beginning = content[: 4 * MAX_FILE_CHARACTERS]
     try:
         # The last character of a long file may be cut.
@@ -66,17 +68,17 @@ def file_text(content: bytes) -> str:
 
 
 async def index_terms(text: str) -> str:
-    """`terms_of`, in a thread where the text is long enough to hold up the event loop."""
+    """`terms_of`, in a thread if the text is long enough to block the event loop."""
     return terms_of(text) if len(text) < _THREAD_MIN_CHARACTERS else await asyncio.to_thread(_terms_of_long, text)
 
 
 def _terms_of_long(text: str) -> str:
-    """Piece by piece: a regular expression that finds nothing in megabytes holds the interpreter's lock for long."""
+    """In chunks: a regular expression that finds nothing in megabytes holds the interpreter's lock for long."""
     return " ".join(filter(None, map(terms_of, _chunks(text))))
 
 
 def _chunks(text: str) -> Iterator[str]:
-    """Cut between words, where there is a space at all."""
+    """The text in chunks, cut between words if it has spaces."""
     start = 0
     while start < len(text):
         end = start + _CHUNK_CHARACTERS
@@ -87,20 +89,20 @@ def _chunks(text: str) -> Iterator[str]:
 
 
 def parse_query_words(query: str) -> tuple[QueryWord, ...]:
-    """The words of a query. The last one may not be typed to its end yet. Signs are no words."""
+    """The words of a query, without punctuation. The last one is a prefix: it may not be typed to its end yet."""
     typed = [word for piece in query.split() if (word := _parse_word(piece)) is not None]
     words = tuple(dict.fromkeys([*typed[: MAX_QUERY_WORDS - 1], *typed[-1:]]))
     return (*words[:-1], QueryWord(words[-1].terms, is_prefix=True)) if words else ()
 
 
 def first_match(text: str, words: Sequence[QueryWord]) -> tuple[int, int] | None:
-    """Where the first of the words stands that is in the text, by its offsets."""
-    longest = max((len(word.terms) for word in words), default=1)
+    """The offsets of the first place in the text where one of the words matches."""
+    max_terms = max((len(word.terms) for word in words), default=1)
     ahead: deque[Term] = deque()
-    for term in chain(_terms(text), repeat(None, longest)):
+    for term in chain(_terms(text), repeat(None, max_terms)):
         if term is not None:
             ahead.append(term)
-            if len(ahead) < longest:
+            if len(ahead) < max_terms:
                 continue
         for word in words:
             if _matches_at(word, ahead):
@@ -115,45 +117,73 @@ def _parse_word(piece: str) -> QueryWord | None:
     if not found:
         return None
     if len(found) > 1 and len(found[-1]) == 1 and has_unspaced(found[-1]) and found[-2].endswith(found[-1]):
-        # In a text the row of characters may go on here.
+        # In a text, the run of characters may continue here.
         return QueryWord(tuple(found[:-1]), is_prefix=False)
     return QueryWord(tuple(found), is_prefix=len(found[-1]) == 1 and has_unspaced(found[-1]))
 
 
-def _matches_at(word: QueryWord, there: Sequence[Term]) -> bool:
-    """Whether the terms that follow begin with the word."""
-    if len(there) < len(word.terms):
+def _matches_at(word: QueryWord, following: Sequence[Term]) -> bool:
+    """Whether the following terms begin with the word."""
+    if len(following) < len(word.terms):
         return False
     *first, last = word.terms
-    if any(term.text != wanted for term, wanted in zip(there, first, strict=False)):
+    if any(term.text != expected for term, expected in zip(following, first, strict=False)):
         return False
-    found = there[len(first)].text
+    found = following[len(first)].text
     return found == last or (word.is_prefix and found.startswith(last))
 
 
 def _terms(text: str) -> Iterator[Term]:
-    """With nothing in them but letters and digits: `state-of-the-art` is four that follow each other."""
-    row: Term | None = None
-    for term in terms(text.translate(_FULL_WIDTH) if _NARROW.search(text) else text):
-        if row is not None and term.start != row.start + 1:
-            yield from _last_character(row)
-            row = None
+    """Terms of letters and digits only: `state-of-the-art` is four terms that follow each other."""
+    pair: Term | None = None  # the last one of a run in a script without spaces
+    for term in terms(text.translate(_FULL_WIDTH) if _HALF_WIDTH.search(text) else text):
+        if pair is not None and term.start != pair.start + 1:
+            yield from _last_character(pair)
+            pair = None
         unspaced, parts = _parts(term.text[: 4 * _MAX_TERM_LENGTH])
         for part in parts:
             yield Term(part, term.start, term.end)
         if unspaced and term.end - term.start > 1:
-            row = term
-    if row is not None:
-        yield from _last_character(row)
+            pair = term
+    if pair is not None:
+        yield from _last_character(pair)
 
 
 @lru_cache(maxsize=50_000)  # a text repeats its words
 def _parts(word: str) -> tuple[bool, tuple[str, ...]]:
-    """What a word is compared by, and whether it is of a script without spaces."""
+    """Whether a word is in a script without spaces, and the terms that it consists of."""
     if has_unspaced(word):
         return True, (word.translate(_TO_SIMPLIFIED),)
     return False, tuple(part[:_MAX_TERM_LENGTH] for part in _PARTS.findall(strip_diacritics(word)))
 
 
-def _last_character(row: Term) -> Iterator[Term]:
-    yield Term(row.text[-1].translate(_TO_SIMPLIFIED), row.end - 1, row.end)
+def _last_character(pair: Term) -> Iterator[Term]:
+    yield Term(pair.text[-1].translate(_TO_SIMPLIFIED), pair.end - 1, pair.end)
+
+
+# The index of the library --------------------------------------------------------------------------------------------
+
+_INDEX_SEPARATORS = re.compile(r"[\x00-&(-+;-@\[-`{-\x7f]+")
+"""Characters at which the index would split a term: all of ASCII but letters, digits and `',-./:`. Folding can
+produce them: ⑴, ½."""
+
+
+def content_terms(text: str) -> Iterator[Term]:
+    """The terms of a text in order, without stop words."""
+    for term in terms(text):
+        if is_index_stop_word(term.text):
+            continue
+        word = _INDEX_SEPARATORS.sub("", term.text)[:_MAX_TERM_LENGTH]
+        if word:
+            yield term if word == term.text else Term(word, term.start, term.end)
+
+
+def alternate_forms(words: Iterable[str]) -> list[str]:
+    """The other form of each word that has one: without diacritics, so that `dien bien phu` is found, or its English
+    base form."""
+    return [form for word in words if (form := _alternate_form(word)) != word]
+
+
+@lru_cache(maxsize=10_000)  # a text repeats its words
+def _alternate_form(word: str) -> str:
+    return base_form(word) if word.isascii() else strip_diacritics(word)

@@ -11,10 +11,10 @@ _MARKER = (
     r"(?:\([^()\s]{0,300}\))?|[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]{1,4})"
 )
 """A footnote: `[1]`, `[2, 3]`, `[a]`, `[note 4]`, `[1](address)`, a raised number. It belongs to the sentence that ends
-before it, with or without a space between."""
+before it, with or without a space between them."""
 
 _MARKS = f".!?…。！？｡।॥؟۔។။።։{_BREAK}"
-# Possessive, and only from the first mark of a row of marks: a line of ten thousand dots is read once.
+# Possessive, and only from the first of several marks, so that a line of ten thousand dots is read once.
 _END = re.compile(
     rf"[{_BREAK}]++"
     rf"|(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?:{_MARKER}++|(?=\s|$))"
@@ -39,7 +39,7 @@ _NEVER_LAST = _word_set(
     viz cf e.g i.e approx ca esp incl tp ths ts gs pgs ks bs nxb
     """
 )
-"""Abbreviations that want a word after them."""
+"""Abbreviations that are always followed by a word."""
 
 _BEFORE_NUMBER = _word_set(
     """
@@ -70,7 +70,7 @@ class Span(Struct, frozen=True, gc=False):
 
 
 def sentences(text: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
-    """The sentences between two offsets: in order, apart, with nothing but white space between them.
+    """The sentences between two offsets: in order, without overlap, with nothing but white space between them.
 
     A line break always ends one, so a heading, a list item and a row of a table are each their own.
     """
@@ -85,7 +85,7 @@ def sentences(text: str, start: int = 0, end: int | None = None) -> Iterator[Spa
 
 
 def _ends(text: str, start: int, end: int) -> Iterator[Span]:
-    """The marks that may end a sentence, with what belongs to them."""
+    """The marks that may end a sentence, with the quotation marks and footnotes after them."""
     while possible := _POSSIBLE_END.search(text, start, end):
         found = _END.match(text, possible.start(), end)
         if found:
@@ -94,7 +94,7 @@ def _ends(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _is_continued(text: str, begin: int, marks: Span, end: int) -> bool:
-    """Whether a sentence that began at `begin` does not end with the marks, after all."""
+    """Whether a sentence that began at `begin` goes on after the marks."""
     if text[begin : begin + 4].lstrip().startswith("|"):
         return True
     found = _FOLLOWING.match(text, marks.end, end)
@@ -136,7 +136,7 @@ _CLAUSE = re.compile(r"[,;:](?=\s)|[，；：、]|\s[–—-](?=\s)|—|[)）](?
 
 
 def clauses(text: str, start: int, end: int, *, min_length: int) -> Iterator[Span]:
-    """The parts of a sentence between its commas, brackets and dashes, each of at least `shortest` characters."""
+    """The parts of a sentence between its commas, brackets and dashes, each of at least `min_length` characters."""
     begin = start
     for found in _CLAUSE.finditer(text, start, end):
         if found.end() - begin >= min_length and end - found.end() >= min_length:

@@ -1,4 +1,4 @@
-"""Whether a call may be made that needs the user's word: who decides, and what the model is told of a no."""
+"""The approval of calls that need it: who decides, and what the model reads after a refusal."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeAlias
@@ -8,11 +8,11 @@ from msgspec import Struct
 from footnote.protocol.messages import ToolCall
 
 Approve: TypeAlias = Callable[[ToolCall, str], Awaitable[bool]]
-"""Asks the user here and now: the call and its title in, the decision out."""
+"""Asks the user at once about a call, with its title; true: approved."""
 
 
 class Decision(Struct, frozen=True):
-    """`refusal`: what the model is told of a call that may not be made; None: it may."""
+    """`refusal`: what the model reads in the place of a result; None: the call is approved."""
 
     refusal: str | None = None
 
@@ -24,7 +24,7 @@ class Approver(Protocol):
     """Decides on the calls of one run."""
 
     async def decision(self, call: ToolCall, title: str) -> Decision | None:
-        """What is decided already, or at once. None: the user has to be told of it by an event, and `answer` waits."""
+        """A decision that exists, or is made at once. None: an event asks the user, and `wait_for_decision` waits."""
         ...
 
     async def wait_for_decision(self, call: ToolCall) -> Decision:
@@ -33,9 +33,9 @@ class Approver(Protocol):
 
 
 class NoApprover:
-    """Nobody can be asked, which is not the same as a no."""
+    """Refuses because there is no user to ask, which is not the same as a denial."""
 
-    async def decision(self, call: ToolCall, title: str) -> Decision | None:  # noqa: ARG002 - nobody reads it
+    async def decision(self, call: ToolCall, title: str) -> Decision | None:  # noqa: ARG002 - there is no user to read it
         return await self.wait_for_decision(call)
 
     async def wait_for_decision(self, call: ToolCall) -> Decision:
@@ -50,7 +50,7 @@ NO_APPROVER = NoApprover()
 
 
 class LocalApprover:
-    """Somebody in front of this process is asked, such as the person at the terminal."""
+    """Asks the user of this process, such as the one at the terminal."""
 
     def __init__(self, approve: Approve) -> None:
         self._approve = approve

@@ -1,24 +1,30 @@
-"""What a tool is to the loop: a frozen value with a schema, titles, conditions and one async function."""
+"""A tool: a frozen value with a schema, titles, a condition and one async function; and what a tool works with."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import msgspec
+
 from footnote.evidence.sources import Sources
+from footnote.protocol.errors import ToolFailed
+from footnote.protocol.files import FileRecord
+from footnote.protocol.messages import Text
 from footnote.protocol.tools import Locale, Progress, ToolResult, ToolSpec
 from footnote.workspace.files import Workspace
 
 if TYPE_CHECKING:
     from footnote.tools.provenance import Addresses
-    from footnote.web_search.pipeline import WebSearch
+    from footnote.web_search.pipeline import SearchAnswer, WebSearch
 
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What the tools of a run have to work with. A tool exists exactly when its conditions hold on this.
+    """What the tools of a run work with. A tool exists if its condition holds for this.
 
     `sources` are those of the session: what any of its tools read, and what its answers are checked against.
-    `addresses`: from where a model may have a page read; None: from anywhere, as a person may.
+    `addresses`: the addresses that a model may read; None: any, as a user may.
     """
 
     workspace: Workspace | None = None
@@ -33,7 +39,7 @@ def always(_: Abilities) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a call is told beside its arguments."""
+    """What a call is given beside its arguments."""
 
     abilities: Abilities
     call_id: str
@@ -42,7 +48,7 @@ class ToolContext:
 
 
 Reuse: TypeAlias = Literal["never", "until_change", "always"]
-"""`until_change`: until a call that may change a file was carried out."""
+"""`until_change`: until a call that may change a file was executed."""
 Outcome: TypeAlias = Progress | ToolResult
 
 
@@ -51,8 +57,9 @@ class Tool:
     """One tool. `run` yields any number of `Progress` and then one `ToolResult`; it may raise `ToolFailed`.
 
     `exclusive`: runs with no other call beside it. `idempotent`: may be tried again after a transient failure.
-    `bounded`: keeps its own output short, so that nobody else has to cut it. `approval`: the user is asked first.
-    `reuse`: how long the result of a call stands for the same call of the same turn.
+    `bounded`: limits its own output, so that no wrapper has to. `approval`: the user is asked first.
+    `needs_files`: can do nothing in a session without files, and is then not offered to the model.
+    `reuse`: how long the result of a call is reused for the same call of the same turn.
     """
 
     name: str
@@ -66,6 +73,7 @@ class Tool:
     idempotent: bool = False
     bounded: bool = False
     approval: bool = False
+    needs_files: bool = False
     reuse: Reuse = "never"
     timeout: float = 60.0
 
@@ -75,3 +83,54 @@ class Tool:
 
     def title(self, locale: Locale) -> str:
         return self.titles.get(locale) or self.titles.get("en") or self.name
+
+
+# The workspace of a call ---------------------------------------------------------------------------------------------
+
+
+FILE_PATH_ALIASES = ("path", "filename", "file", "name")
+"""What models call the parameter `file_path`."""
+
+
+def has_workspace(abilities: Abilities) -> bool:
+    return abilities.workspace is not None
+
+
+def workspace_of(context: ToolContext) -> Workspace:
+    if context.abilities.workspace is None:
+        raise ToolFailed("This agent has no workspace, so there are no files.")
+    return context.abilities.workspace
+
+
+def artifact_of(record: FileRecord) -> dict[str, Any]:
+    """The artifact for a file."""
+    return {
+        "path": record.path,
+        "filename": record.filename,
+        "icon_type": record.icon_type,
+        "source": record.source,
+    }
+
+
+# The search of a call ------------------------------------------------------------------------------------------------
+
+
+def has_web_search(abilities: Abilities) -> bool:
+    return abilities.web is not None
+
+
+def web_search_of(context: ToolContext) -> "WebSearch":
+    if context.abilities.web is None:
+        raise ToolFailed("Search is switched off for this agent.")
+    return context.abilities.web
+
+
+async def search_outcomes(steps: "AsyncGenerator[Progress | SearchAnswer, None]") -> AsyncIterator[Outcome]:
+    async with aclosing(steps):
+        async for step in steps:
+            yield step if isinstance(step, Progress) else search_result(step)
+
+
+def search_result(answer: "SearchAnswer") -> ToolResult:
+    artifact = msgspec.json.decode(msgspec.json.encode(answer.artifact))  # plain JSON: lists, and no tuples
+    return ToolResult((Text(answer.content),), is_error=answer.failed, artifact=artifact, usage=answer.usage)

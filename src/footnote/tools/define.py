@@ -2,7 +2,8 @@
 
 import inspect
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from functools import partial
 from typing import Any, TypeAlias, TypeVar, cast, get_type_hints
 
@@ -10,10 +11,11 @@ from msgspec import Struct
 
 from footnote.protocol.tools import LOCALES, Locale, ToolResult
 from footnote.tools.base import Abilities, Outcome, Reuse, Tool, ToolContext, always
+from footnote.tools.lenient import LenientArguments, add_notes, parse_leniently
 from footnote.tools.schema import parse_arguments, schema_of
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-"""What both model APIs take as the name of a tool."""
+"""The names of tools that both model APIs accept."""
 
 P = TypeVar("P", bound=Struct)
 Work: TypeAlias = Callable[[P, ToolContext], Awaitable[ToolResult]] | Callable[[P, ToolContext], AsyncIterator[Outcome]]
@@ -27,11 +29,18 @@ def tool(
     idempotent: bool = False,
     bounded: bool = False,
     approval: bool = False,
+    needs_files: bool = False,
+    lenient: bool = False,
     reuse: Reuse = "never",
     timeout: float = 60.0,
 ) -> Callable[[Work[P]], Tool]:
     """A tool from `async def name(params, context)`: either it returns a `ToolResult`, or it yields `Progress` on
-    the way and a `ToolResult` at the end. The docstring is the description that the model reads."""
+    the way and a `ToolResult` at the end. The docstring is the description that the model reads.
+
+    `lenient`: the arguments are read kindly, as `tools/lenient.py` says. Not with `approval`: a user approves exactly
+    what a model wrote."""
+    if lenient and approval:
+        raise TypeError("A tool that needs approval cannot be lenient.")
 
     def define(work: Work[P]) -> Tool:
         parameters = _parameters(work)
@@ -40,13 +49,14 @@ def tool(
             description=_description(work),
             input_schema=schema_of(parameters),
             titles=_titles(work, titles),
-            parse=partial(parse_arguments, parameters),
-            run=_as_generator(work),
+            parse=partial(parse_leniently if lenient else parse_arguments, parameters),
+            run=_with_notes(_as_generator(work)) if lenient else _as_generator(work),
             available=when,
             exclusive=exclusive,
             idempotent=idempotent,
             bounded=bounded,
             approval=approval,
+            needs_files=needs_files,
             reuse=reuse,
             timeout=timeout,
         )
@@ -64,6 +74,17 @@ def _as_generator(work: Work[Any]) -> Callable[[Any, ToolContext], AsyncIterator
         yield await work(params, context)
 
     return run
+
+
+def _with_notes(
+    run: Callable[[Any, ToolContext], AsyncIterator[Outcome]],
+) -> Callable[[LenientArguments, ToolContext], AsyncIterator[Outcome]]:
+    async def run_with_notes(arguments: LenientArguments, context: ToolContext) -> AsyncIterator[Outcome]:
+        async with aclosing(cast("AsyncGenerator[Outcome]", run(arguments.params, context))) as outcomes:
+            async for outcome in outcomes:
+                yield add_notes(outcome, arguments.notes) if isinstance(outcome, ToolResult) else outcome
+
+    return run_with_notes
 
 
 def _parameters(work: Work[P]) -> type[P]:

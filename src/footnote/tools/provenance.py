@@ -1,8 +1,8 @@
-"""Which addresses a model may have a page read from.
+"""The addresses that a model may read.
 
-A page can talk a model into putting what it knows into an address and asking for it: whoever owns the address then has
-it. An address that stands somewhere as it is, in the user's words, among the results of a search, or behind a link of a
-page that was read, carries nothing of the kind. All others are the model's own, and are limited.
+A page can talk a model into requesting an address that contains what the model knows: the owner of the address then has
+it. An address that is in the user's words, among the results of a search, or behind a link of a page that was read
+contains no such data. All others are made by the model, and are limited.
 """
 
 import asyncio
@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import unquote, urlsplit
 
 from footnote.evidence.sources import Sources, normalize_url
-from footnote.protocol.attachments import split_attachments
 from footnote.protocol.errors import ToolFailed
+from footnote.protocol.files import split_attachments
 from footnote.protocol.messages import Message, UserMessage
 from footnote.protocol.sources import Snapshot
 from footnote.workspace.files import Workspace
@@ -21,16 +21,17 @@ from footnote.workspace.files import Workspace
 MAX_QUERY = 100
 MAX_PATH = 200
 MAX_HOST = 100
-"""Characters of an address of a model's own. Known pages have shorter ones; long ones are what carries data."""
+"""Limits for the characters of an address that the model made. Those of real pages are shorter; data needs long
+ones."""
 MAX_PER_TURN = 20
-"""Addresses of a model's own: many short ones carry as much as one that is long."""
+"""Limit for the addresses that the model made: many short ones contain as much data as a long one."""
 
 _NON_URL_CHARACTERS = (
     r"\s<>\"|\u201c\u201d\u2018\u2019\uff0c\u3002\uff1b\uff01\uff1f\u3001\uff08\uff09"
     r"\u3010\u3011\u300a\u300b\u300c\u300d"
 )
-"""What no address has in it, as it stands between the brackets of an expression: spaces, quotation marks, and the
-punctuation of Chinese."""
+"""Characters that no address contains, as the inside of a character class: spaces, quotation marks, and the punctuation
+of Chinese."""
 _URL_PATTERN = re.compile(
     rf"(?:https?://|www\.)[^{_NON_URL_CHARACTERS}]++"
     rf"|(?<![\w@./-])(?:[a-z0-9-]{{1,63}}\.){{1,8}}[a-z]{{2,24}}(?::\d{{1,5}})?(?:/[^{_NON_URL_CHARACTERS}]*+)?",
@@ -41,10 +42,10 @@ _BRACKETS = ("()", "[]", "{}")
 
 
 class Addresses:
-    """Those of one run, from what is stored of its session: a restart or another replica changes nothing."""
+    """The addresses of one run, from what is stored of its session: a restart or another replica changes nothing."""
 
     def __init__(self, messages: Iterable[Message], sources: Sources, workspace: Workspace | None) -> None:
-        """`messages`: what was said in the session. `workspace`: the session's files, whether tools may use them or
+        """`messages` are those of the session. `workspace` has the session's files, whether tools may use them or
         not."""
         self._user_messages = tuple(message for message in messages if isinstance(message, UserMessage))
         self._sources = sources
@@ -53,12 +54,12 @@ class Addresses:
         self._linked: dict[str, str] = {}
         self._read_snapshot_ids: set[str] = set()
         self._lock = asyncio.Lock()
-        """Calls of one round look up side by side: each waits until the pages are read whole, or it would find half of
-        their links."""
+        """Held while the addresses of pages are collected: a concurrent call of the same round would find only some of
+        them."""
         self._unknown_count = 0
 
     async def resolve_allowed(self, url: str) -> str:
-        """The address to read: of several spellings, the one that is known. `ToolFailed`: it may not be read."""
+        """The address to read: of several spellings, the known one. `ToolFailed`: it may not be read."""
         async with self._lock:
             known = await asyncio.to_thread(self._find_known, url)
         if known is not None:
@@ -73,7 +74,7 @@ class Addresses:
         return url
 
     async def _refusal_reason(self, url: str) -> str | None:
-        """Why an address of the model's own is not read."""
+        """Why an address that the model made is not read; None: it is."""
         try:
             parts = urlsplit(url)
         except ValueError as error:
@@ -90,9 +91,9 @@ class Addresses:
         key = _normalize(url)
         if self._known is None:
             self._known = {
-                _normalize(named): named
+                _normalize(address): address
                 for message in self._user_messages
-                for named in _extract_urls(split_attachments(message.text)[0])
+                for address in _extract_urls(split_attachments(message.text)[0])
             }
         if key in self._known:
             return self._known[key]
@@ -105,7 +106,7 @@ class Addresses:
         return self._linked.get(key)
 
     def _collect_urls(self, snapshot: Snapshot) -> None:
-        """Takes the addresses of a page, once: those of its links, and those that it spells out."""
+        """Collects the addresses of a page, once: those of its links and those in its text."""
         if snapshot.id not in self._read_snapshot_ids:
             self._read_snapshot_ids.add(snapshot.id)
             addresses = (*(link.url for link in snapshot.links), *_extract_urls(snapshot.text))
@@ -133,9 +134,9 @@ def _strip_punctuation(address: str) -> str:
 
 
 def _normalize(url: str) -> str:
-    """What the spellings of an address have in common: http or https, the case of the host, a slash at the end, the
-    part after `#`, parameters that only track, escaped letters. What is read is the spelling that is known, so that
-    nothing can be added to it."""
+    """The same for all spellings of an address, which differ in http or https, the case of the host, a slash at the
+    end, the part after `#`, tracking parameters, escaped letters. The known spelling is read, so that nothing can be
+    added to it."""
     normal = normalize_url(url)
     plain = unicodedata.normalize("NFC", unquote(normal.partition("://")[2] or normal))
     return plain.removesuffix("/")

@@ -1,7 +1,7 @@
 """The parameters of a tool, from its types: their JSON Schema, and arguments checked against them.
 
 A type is a msgspec Struct whose fields carry `Annotated[..., Meta(description=..., ge=..., le=...)]`. A hint for
-the model that leaves a field out can stand in `Meta(extra={"missing": "..."})`.
+the model that leaves a field out can be given in `Meta(extra={"missing": "..."})`.
 """
 
 import difflib
@@ -20,7 +20,7 @@ _MAX_RECEIVED = 600
 _MAX_STRING = 80
 _MAX_DEPTH = 20
 _MAX_ITEMS = _MAX_RECEIVED
-"""Each has a character at least, so that what is left out would be cut."""
+"""Each item has a character at least, so that the further ones would be cut."""
 _LIMITS = {
     "minimum": "at least {}",
     "exclusiveMinimum": "more than {}",
@@ -78,12 +78,12 @@ def _abbreviate(value: Any, depth: int = 0) -> Any:
 T = TypeVar("T", bound=Struct)
 Json = dict[str, Any]
 MAX_PROBLEMS = 20
-"""That are told: who mends these finds out about the others."""
+"""Limit for the problems of one message: after these are corrected, the model learns the others."""
 MAX_SHOWN_NAME = 100
 
 
 def schema_of(parameters: type[Struct]) -> Json:
-    """JSON Schema as both model APIs take it: an object, with nothing referred to and nothing titled."""
+    """JSON Schema in the form that both model APIs accept: an object without references and titles."""
     whole = msgspec.json.schema(parameters)
     return _inline_references(whole, cast("Json", whole.get("$defs", {})), ())
 
@@ -128,9 +128,9 @@ def _inline_references(node: Any, definitions: Json, ancestors: tuple[str, ...])
         return found
     if "enum" in found and all(isinstance(value, str) for value in found["enum"]):
         found = {"type": "string"} | found
-    kept_as_they_are = {"enum", "default", "const"}
+    data_keywords = {"enum", "default", "const"}
     return {
-        key: value if key in kept_as_they_are else _inline_references(value, definitions, ancestors)
+        key: value if key in data_keywords else _inline_references(value, definitions, ancestors)
         for key, value in found.items()
         if key != "title"
     }
@@ -163,30 +163,30 @@ def _struct(kind: type[Struct], value: Json, path: str, problems: list[str]) -> 
 
 
 def _value(kind: Any, value: Any, path: str, problems: list[str]) -> Any:
-    """`value` as `kind` accepts it. Of a structure each part is checked by itself, so that all faults are told."""
+    """`value` as `kind` accepts it. Each part of a structure is checked by itself, so that all faults are reported."""
     bare = _unwrap(kind)
     value = _decode_json_string(bare, value)
-    told = len(problems)
+    known_problems = len(problems)
     if _is_struct(bare) and isinstance(value, dict):
         return _struct(bare, cast("Json", value), f"{path}.", problems)
     if get_origin(bare) is list and isinstance(value, list):
         (item_kind,) = get_args(bare)
         items = cast("list[Any]", value)
         value = [_value(item_kind, item, f"{path}[{at}]", problems) for at, item in enumerate(items)]
-    if len(problems) == told:
+    if len(problems) == known_problems:
         for strict in (True, False):
             try:
                 return msgspec.to_builtins(msgspec.convert(value, kind, strict=strict))
             except msgspec.ValidationError:
                 continue
-        wanted = msgspec.json.schema(kind)
-        wanted = _inline_references(wanted, wanted.get("$defs", {}), ())
-        problems.append(f"{path}: expected {describe_schema(wanted)}, received {describe_value(value)}.")
+        expected = msgspec.json.schema(kind)
+        expected = _inline_references(expected, expected.get("$defs", {}), ())
+        problems.append(f"{path}: expected {describe_schema(expected)}, received {describe_value(value)}.")
     return value
 
 
 def _decode_json_string(bare: Any, value: Any) -> Any:
-    """The list or the object that was asked for, where a model wrote it as a string of JSON."""
+    """The expected list or object, if a model wrote it as a string of JSON."""
     if isinstance(value, str) and (_is_struct(bare) or get_origin(bare) in {list, tuple, dict}):
         try:
             return msgspec.json.decode(value)
@@ -196,7 +196,7 @@ def _decode_json_string(bare: Any, value: Any) -> Any:
 
 
 def _is_absent(field: FieldInfo, value: Any) -> bool:
-    """Models say null for an optional parameter that they leave out."""
+    """Whether a null means that an optional parameter is left out: models write it for that."""
     if value is not None or field.required:
         return False
     try:

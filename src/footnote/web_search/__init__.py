@@ -1,1 +1,1 @@
-"""Find, read, rank, summarise, verify: what the search tool does, and the receipt that it leaves."""
+"""Web search: finds, reads and ranks pages, summarises them with citations, and reports each step in a receipt."""

@@ -1,4 +1,4 @@
-"""Find, read, rank, summarise, verify: one search from the question to an answer that can be checked."""
+"""The steps of one search: find, read, rank, summarise, and check the citations."""
 
 import asyncio
 import logging
@@ -9,21 +9,32 @@ from contextlib import aclosing
 from msgspec import Struct
 from msgspec.structs import replace
 
-from footnote.evidence.check import check_citations
 from footnote.evidence.sources import Sources
+from footnote.evidence.verdict import check_citations
 from footnote.library import Library
 from footnote.library.documentation import SCHEME
 from footnote.models.base import Model
 from footnote.protocol.errors import FootnoteError
 from footnote.protocol.messages import Usage
-from footnote.protocol.receipts import Disagreement, PageReport, ProviderTry, Receipt, SearchArtifact
-from footnote.protocol.sources import SearchHit
+from footnote.protocol.sources import (
+    Disagreement,
+    EvidencePassage,
+    PageReport,
+    ProviderTry,
+    Receipt,
+    SearchArtifact,
+    SearchHit,
+)
 from footnote.protocol.tools import Progress
 from footnote.web_search import ranking, summary
 from footnote.web_search.crawl.crawler import CrawledPage, Crawler
 from footnote.web_search.result import (
+    SearchSources,
+    collect_sources,
     disagreement_notes,
     disagreements,
+    domain_of,
+    evidence_text,
     fallback_notes,
     page_content,
     quote_passages,
@@ -32,19 +43,18 @@ from footnote.web_search.result import (
 )
 from footnote.web_search.search import ProviderSearch
 from footnote.web_search.settings import SearchRequest, WebSearchSettings
-from footnote.web_search.sources import SearchSources, collect_sources, domain_of
 from footnote.web_search.summary import SearchSummary
 
 log = logging.getLogger(__name__)
 
 CRAWL_TIMEOUT_SECONDS = 8.0
-"""The deadline of all pages together: what has not come by then is not waited for."""
+"""The deadline of all pages together. A page that is not read by then is left out."""
 MAX_PASSAGE_TOKENS = 6_000
-"""How much of the pages a model reads to summarise them; of a page that was asked for by itself, it reads as much."""
+"""The limit for the passages that a model reads to summarise them, and for a single page that it requested."""
 
 
 class SearchAnswer(Struct, frozen=True):
-    """What a search comes to: `content` for the model, `artifact` for the person. `usage`: what the summary cost."""
+    """The answer of a search: `content` for the model, `artifact` for the user. `usage`: the tokens of the summary."""
 
     content: str
     artifact: SearchArtifact
@@ -53,23 +63,24 @@ class SearchAnswer(Struct, frozen=True):
 
 
 class _SearchState:
-    """One search on its way: what each step found, for the next step and for the receipt."""
+    """The results of the steps of one search, for the next step and for the receipt."""
 
     def __init__(self, request: SearchRequest) -> None:
         self.request = request
         self.started_at = time.monotonic()
         self.tries: tuple[ProviderTry, ...] = ()
-        self.gathered = SearchSources({}, {}, ())
+        self.collected = SearchSources({}, {}, ())
         self.quotes = ranking.RankedQuotes()
         self.disagreements: tuple[Disagreement, ...] = ()
         self.ranked = ranking.RankedPassages(0, ())
+        self.evidence: tuple[EvidencePassage, ...] = ()
         self.summary = SearchSummary("", "passages")
         self.notes: list[str] = [*request.notes]
 
     def receipt(self) -> Receipt:
         return Receipt(
             providers=self.tries,
-            pages=self.gathered.reports,
+            pages=self.collected.reports,
             passages_found=self.ranked.section_count,
             passages_kept=len(self.ranked.passages),
             summary_by=self.summary.by if self.summary.text else None,
@@ -79,7 +90,8 @@ class _SearchState:
 
 
 class WebSearch:
-    """The search of one run: with the model that summarises (None: nobody does) and the sources of its session."""
+    """The search of one run. `sources` are those of its session; `model` writes the summary (None: quotations are the
+    summary)."""
 
     def __init__(
         self,
@@ -100,56 +112,62 @@ class WebSearch:
 
     async def search(self, request: SearchRequest) -> AsyncGenerator[Progress | SearchAnswer, None]:
         """Raises `SearchFailed` if no provider answers."""
-        course = _SearchState(request)
+        state = _SearchState(request)
         yield Progress("searching", label=request.query)
         found = await self._finder.search(request, self.settings)
-        course.tries = found.tries
-        course.notes += fallback_notes(found.tries)
+        state.tries = found.tries
+        state.notes += fallback_notes(found.tries)
         hits = found.results.results
-        wanted = [hit.url for hit in hits[: self.settings.crawl_count]]
-        pages = self._read_library(wanted) if found.results.provider == "library" else self._crawl(wanted)
-        async with aclosing(self._read_pages(pages, hits, course)) as steps:
+        urls = [hit.url for hit in hits[: self.settings.crawl_count]]
+        pages = self._read_library(urls) if found.results.provider == "library" else self._crawl(urls)
+        async with aclosing(self._read_pages(pages, hits, state)) as steps:
             async for step in steps:
                 yield step
-        async with aclosing(self._summarise(course)) as steps:
+        async with aclosing(self._summarise(state)) as steps:
             async for step in steps:
                 yield step
-        sources = course.gathered.sources.values()
-        text = course.summary.text or ("Nothing could be read." if sources else "Nothing was found.")
-        told = await asyncio.to_thread(search_content, text, sources, course.notes, course.quotes.passages)
-        yield SearchAnswer(told, await self._build_artifact(course), course.summary.usage)
+        sources = state.collected.sources.values()
+        content = await asyncio.to_thread(
+            search_content,
+            _summary_text(state),
+            sources,
+            state.notes,
+            passages=state.quotes.passages,
+            evidence=evidence_text(state.evidence, state.collected.snapshots),
+        )
+        yield SearchAnswer(content, await self._build_artifact(state), state.summary.usage)
 
     async def read_page(self, url: str, prompt: str) -> AsyncGenerator[Progress | SearchAnswer, None]:
-        """One page that somebody named, on the web or in the library."""
-        course = _SearchState(SearchRequest(query=prompt, prompt=prompt, count=1))
+        """Reads the page at a given URL, on the web or in the library."""
+        state = _SearchState(SearchRequest(query=prompt, prompt=prompt, count=1))
         hit = SearchHit(title="", url=url, description="")
-        reading = self._read_library([url]) if url.startswith(SCHEME) else self._crawl([url])
-        async with aclosing(self._read_pages(reading, (hit,), course)) as steps:
+        pages = self._read_library([url]) if url.startswith(SCHEME) else self._crawl([url])
+        async with aclosing(self._read_pages(pages, (hit,), state)) as steps:
             async for step in steps:
                 yield step
-        [report] = course.gathered.reports
+        [report] = state.collected.reports
         text = (
-            await asyncio.to_thread(page_content, course.gathered, course.ranked, course.notes)
-            if course.gathered.snapshots
+            await asyncio.to_thread(page_content, state.collected, state.ranked, state.evidence, state.notes)
+            if state.collected.snapshots
             else f"{url} could not be read: {report.reason}."
         )
-        artifact = await self._build_artifact(course)
-        yield SearchAnswer(text, replace(artifact, query=url), failed=not course.gathered.snapshots)
+        artifact = await self._build_artifact(state)
+        yield SearchAnswer(text, replace(artifact, query=url), failed=not state.collected.snapshots)
 
     async def _read_pages(
         self, page_stream: AsyncGenerator[CrawledPage, None], hits: Sequence[SearchHit], state: _SearchState
     ) -> AsyncGenerator[Progress, None]:
-        """Collects the pages as they come, makes sources of all that was found, and weighs what they say."""
+        """Collects the pages as they arrive, makes sources of the hits, stores the snapshots and ranks the passages."""
         total = min(len(hits), self.settings.crawl_count or 1)
         pages: dict[str, CrawledPage] = {}
         async with aclosing(page_stream):
             async for page in page_stream:
                 pages[page.url] = page
                 yield Progress("reading", len(pages), total, domain_of(page.url))
-        state.gathered = collect_sources(hits, pages, self._sources, self.settings.allow_private_hosts)
-        # Side by side: the deadline is over, and somebody waits.
-        unkept, _ = await asyncio.gather(self._store_snapshots(state.gathered), self._rank_passages(state))
-        state.notes += unkept
+        state.collected = collect_sources(hits, pages, self._sources, self.settings.allow_private_hosts)
+        # Concurrently, because the user has already waited for the pages.
+        store_notes, _ = await asyncio.gather(self._store_snapshots(state.collected), self._rank_passages(state))
+        state.notes += store_notes
 
     def _crawl(self, urls: Sequence[str]) -> AsyncGenerator[CrawledPage, None]:
         return self._crawler.read_pages(
@@ -170,29 +188,30 @@ class WebSearch:
                     url, None, PageReport(url=url, status="failed", reason="the library has no such text")
                 )
 
-    async def _store_snapshots(self, gathered: SearchSources) -> list[str]:
-        """Puts what was read into the library. A search that cannot be kept is still an answer, and says so."""
+    async def _store_snapshots(self, collected: SearchSources) -> list[str]:
+        """Stores the snapshots in the library. If that fails, the search still has its answer, with a note."""
         try:
-            for number, snapshot in gathered.snapshots.items():
-                whole = gathered.sources[number].status == "read"
-                await self._library.store(snapshot, "web" if whole else "snippet")
+            for number, snapshot in collected.snapshots.items():
+                is_page = collected.sources[number].status == "read"
+                await self._library.store(snapshot, "web" if is_page else "snippet")
         except FootnoteError as error:
             log.warning("What was read could not be kept: %s", error.message)
             return [f"What was read could not be kept, so that it cannot be opened later: {error.message}"]
         return []
 
     async def _rank_passages(self, state: _SearchState) -> None:
-        snapshots, request = state.gathered.snapshots, state.request
+        snapshots, request = state.collected.snapshots, state.request
         window = MAX_PASSAGE_TOKENS if self._model is None else min(MAX_PASSAGE_TOKENS, self._model.profile.window // 4)
 
-        def weigh() -> tuple[ranking.RankedQuotes, ranking.RankedPassages]:
+        def rank() -> tuple[ranking.RankedQuotes, ranking.RankedPassages]:
             return (
                 ranking.select_quotes(snapshots, request.query, request.prompt),
                 ranking.rank_passages(snapshots, request.query, request.prompt, max_tokens=window),
             )
 
-        state.quotes, state.ranked = await asyncio.to_thread(weigh)
-        state.disagreements = disagreements(request.query, state.quotes, state.gathered.sources)
+        state.quotes, state.ranked = await asyncio.to_thread(rank)
+        state.evidence = self._number_evidence(state)
+        state.disagreements = disagreements(request.query, state.quotes, state.collected.sources)
         state.notes += disagreement_notes(state.disagreements)
         left_out = state.ranked.section_count - len(state.ranked.passages)
         if left_out:
@@ -200,14 +219,30 @@ class WebSearch:
                 f"{left_out} of {state.ranked.section_count} passages were left out as the least fitting."
             )
 
+    def _number_evidence(self, state: _SearchState) -> tuple[EvidencePassage, ...]:
+        """The best passages within the budget, with their ids. The model that answers reads at least three quarters of
+        its window without them."""
+        max_tokens = self.settings.evidence_tokens
+        if self._model is not None:
+            max_tokens = min(max_tokens, self._model.profile.window // 4)
+        chosen = ranking.select_within(state.ranked.passages, max_tokens)
+        snapshots = state.collected.snapshots
+        return tuple(
+            self._sources.add_evidence(passage.number, snapshots[passage.number], passage.start, passage.end)
+            for passage in chosen
+        )
+
     async def _summarise(self, state: _SearchState) -> AsyncGenerator[Progress, None]:
-        """By the model; by quotations where there is none, or where it fails."""
+        """The model's summary; without a model, or if the model fails, the quotations. A guided model has none: it
+        answers from the evidence at once."""
+        if not self.settings.summary or (self._model is not None and self._model.profile.is_guided):
+            return
         yield Progress("summarising")
         state.summary = SearchSummary(quote_passages(state.quotes.passages), "passages")
         if self._model is None or not state.ranked.passages:
             return
-        writing = summary.summarise_with_model(self._model, state.request, state.ranked.passages, self._sources)
-        async with aclosing(writing) as steps:
+        summarising = summary.summarise_with_model(self._model, state.request, state.ranked.passages, self._sources)
+        async with aclosing(summarising) as steps:
             async for step in steps:
                 if isinstance(step, int):
                     yield Progress("summarising", step)
@@ -223,11 +258,22 @@ class WebSearch:
             query=state.request.query,
             sources=tuple(
                 replace(source, quotes=quotes_of(source, state.quotes.passages, citations))
-                for source in state.gathered.sources.values()
+                for source in state.collected.sources.values()
             ),
             summary=state.summary.text,
             citations=citations,
             passages=state.quotes.passages,
+            evidence=state.evidence,
             disagreements=state.disagreements,
             receipt=state.receipt(),
         )
+
+
+def _summary_text(state: _SearchState) -> str:
+    """What stands before the sources. Without a summary and without evidence, which settings can leave out, the model
+    reads the quotations."""
+    if state.summary.text:
+        return state.summary.text
+    if not state.collected.sources:
+        return "Nothing was found."
+    return "" if state.evidence else quote_passages(state.quotes.passages) or "Nothing could be read."

@@ -1,4 +1,4 @@
-"""What a search works with, resolved by the configuration, and what one search asks for."""
+"""The settings of web search as the configuration resolves them, and the validated request of one search."""
 
 import re
 from collections.abc import Mapping
@@ -10,21 +10,24 @@ from msgspec import Struct
 from footnote.protocol.errors import InvalidArguments
 
 SafeSearch: TypeAlias = Literal["off", "moderate", "strict"]
-"""How much adult content a provider leaves out of its results."""
+"""How strictly a provider filters adult content."""
+
+DEFAULT_PROVIDER = "duckduckgo"
+"""It needs neither a key nor an address, so that it can replace a provider without one."""
 
 _COUNTRY = re.compile("[A-Z]{2}")
 _DATE_RANGE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})to([0-9]{4}-[0-9]{2}-[0-9]{2})")
-"""Python also knows days without hyphens and days of weeks; providers do not."""
+"""Python also parses dates without hyphens and dates by week; providers do not."""
 
 
 class ProviderAccess(Struct, frozen=True):
-    """How a provider is reached: its key, if it has one, and where it is, if that is not its usual address."""
+    """The key of a provider, and its address where that is not the usual one."""
 
     api_key: str | None = None
     base_url: str | None = None
 
     def __repr__(self) -> str:
-        """Without key and address, which may hold a password: this ends in logs."""
+        """Without the key and without the address, which may contain a password: values appear in logs."""
         return f"ProviderAccess(api_key={'***' if self.api_key else None})"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
@@ -32,22 +35,25 @@ class ProviderAccess(Struct, frozen=True):
 
 
 class WebSearchSettings(Struct, frozen=True):
-    """`providers` also has the others, which take over when `provider` fails."""
+    """`providers` includes those that are only tried when `provider` fails. `evidence_tokens`: how much of the pages a
+    model is given verbatim, beside the `summary` if there is one."""
 
-    provider: str = "duckduckgo"
+    provider: str = DEFAULT_PROVIDER
     timeout_seconds: float = 15
     cache_ttl_minutes: float = 5
     max_results: int = 5
     safe_search: SafeSearch = "moderate"
     crawl_count: int = 5
+    evidence_tokens: int = 2_000
+    summary: bool = True
     respect_robots: bool = True
     allow_private_hosts: tuple[str, ...] = ()
     providers: Mapping[str, ProviderAccess] = {}
 
 
 class SearchRequest(Struct, frozen=True, kw_only=True):
-    """One search, checked: `count` 1 to 10, `country` ISO 3166-1 alpha-2 in upper case, `freshness` one of pd, pw,
-    pm, py or YYYY-MM-DDtoYYYY-MM-DD. `notes`: what was asked for in another way than it is searched."""
+    """A validated search: `count` 1 to 10, `country` ISO 3166-1 alpha-2 in upper case, `freshness` one of pd, pw, pm,
+    py or YYYY-MM-DDtoYYYY-MM-DD. `notes`: which options were changed."""
 
     query: str
     prompt: str
@@ -67,9 +73,9 @@ def search_request(
     country: str | None = None,
     freshness: str | None = None,
 ) -> SearchRequest:
-    """A search whose options are right; `InvalidArguments` says what is wrong with one that is not.
+    """Validates the options of a search. `InvalidArguments` says what is wrong with one.
 
-    `max_results` of the settings is the upper limit of `count`: a larger number is lowered, and a note says so.
+    `max_results` of the settings is the upper limit of `count`: a larger number is lowered, with a note.
     """
     query = " ".join(query.split())
     if not query:
@@ -99,10 +105,10 @@ def _parse_country(country: str | None) -> str | None:
 
 
 def _parse_freshness(freshness: str | None) -> str | None:
-    wanted = (freshness or "").strip()
-    if not wanted or wanted.lower() in ("pd", "pw", "pm", "py"):
-        return wanted.lower() or None
-    days = _DATE_RANGE.fullmatch(wanted)
+    text = (freshness or "").strip()
+    if not text or text.lower() in ("pd", "pw", "pm", "py"):
+        return text.lower() or None
+    days = _DATE_RANGE.fullmatch(text)
     try:
         first, last = (date.fromisoformat(day) for day in (days.groups() if days else ()))
     except ValueError:

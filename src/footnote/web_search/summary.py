@@ -1,4 +1,4 @@
-"""The answer of a search in a few sentences: by the session's model, or put together from quotations."""
+"""The summary of a search by the session's model."""
 
 import asyncio
 import logging
@@ -11,7 +11,7 @@ from footnote.cancel import CancelScope
 from footnote.evidence.sources import Sources
 from footnote.models.base import Context, Model, Options
 from footnote.protocol.messages import Usage, user_message
-from footnote.protocol.receipts import Passage
+from footnote.protocol.sources import Passage
 from footnote.protocol.stream import Done, Failed, TextDelta
 from footnote.web_search.boundary import NOTICE, quote_external, wrap_web_text
 from footnote.web_search.result import with_page_number
@@ -20,8 +20,9 @@ from footnote.web_search.settings import SearchRequest
 log = logging.getLogger(__name__)
 
 TIMEOUT_SECONDS = 60.0
+"""Unless the model may be silent for longer, as one on a slow machine may."""
 PROGRESS_CHARACTERS = 200
-"""A summary that grew by this many characters says so."""
+"""The number of new characters after which the progress is reported."""
 
 SYSTEM_PROMPT = f"""You summarise what a web search found, for a colleague who cannot see the pages.
 
@@ -34,7 +35,7 @@ SYSTEM_PROMPT = f"""You summarise what a web search found, for a colleague who c
 
 
 class SearchSummary(Struct, frozen=True):
-    """`by` is `PROVIDER/MODEL`, or `passages`. `note` says why the model did not make it."""
+    """`by` is `PROVIDER/MODEL`, or `passages` for a summary of quotations. `note` says why the model failed."""
 
     text: str
     by: str
@@ -45,25 +46,26 @@ class SearchSummary(Struct, frozen=True):
 async def summarise_with_model(
     model: Model, request: SearchRequest, passages: Iterable[Passage], sources: Sources
 ) -> AsyncGenerator[int | SearchSummary, None]:
-    """The length of the summary while it is written, then the summary. Its text is empty if the model failed."""
+    """Yields the length of the summary while it is written, then the summary. Its text is empty if the model failed."""
     context = Context(SYSTEM_PROMPT, (user_message(_user_prompt(request, passages, sources)),))
     pieces: list[str] = []
-    length = told = 0
-    deadline = asyncio.get_running_loop().time() + TIMEOUT_SECONDS
+    length = reported = 0
+    timeout_seconds = max(TIMEOUT_SECONDS, model.profile.timeout_seconds or 0)
+    deadline = asyncio.get_running_loop().time() + timeout_seconds
     async with aclosing(model.stream(context, Options(), CancelScope())) as stream:
         while True:
-            # One for each step: a time limit may not stay open over a yield.
+            # A new timeout for each step: `asyncio.timeout` may not stay open across a yield.
             try:
                 async with asyncio.timeout_at(deadline):
                     event = await anext(stream)
             except TimeoutError:
-                yield SearchSummary("", model.id, note=f"{model.id} took longer than {TIMEOUT_SECONDS:g} seconds")
+                yield SearchSummary("", model.id, note=f"{model.id} took longer than {timeout_seconds:g} seconds")
                 return
             if isinstance(event, TextDelta):
                 pieces.append(event.delta)
                 length += len(event.delta)
-                if length - told >= PROGRESS_CHARACTERS:
-                    told = length
+                if length - reported >= PROGRESS_CHARACTERS:
+                    reported = length
                     yield length
             elif isinstance(event, Done | Failed):
                 yield _to_summary(event, model.id, "".join(pieces).strip())
@@ -81,10 +83,10 @@ def _to_summary(event: Done | Failed, model: str, text: str) -> SearchSummary:
 
 
 def _user_prompt(request: SearchRequest, passages: Iterable[Passage], sources: Sources) -> str:
-    of_source: dict[int, list[Passage]] = {}
+    by_source: dict[int, list[Passage]] = {}
     for passage in passages:
-        of_source.setdefault(passage.number, []).append(passage)
-    parts = [_source_prompt(number, found, sources) for number, found in of_source.items()]
+        by_source.setdefault(passage.number, []).append(passage)
+    parts = [_source_prompt(number, found, sources) for number, found in by_source.items()]
     wanted = request.prompt if request.prompt == request.query else f"{request.prompt}\n(Searched: {request.query})"
     return "\n\n".join([*parts, f"Wanted: {wanted}"])
 

@@ -1,9 +1,9 @@
-"""The files of a session: a virtual tree that agents and people write, and that people take away.
+"""The files of a session: a virtual tree that agents and users write, and that users download.
 
-- `files`      the page to read first: the tree and its versions (`stored` and `in_memory` hold them)
+- `files`      the page to read first: the tree and its versions (`stored` holds them), and images for models
 - `paths`      the only place where a user's or a model's path becomes a key
-- `blobs`      contents, kept once each
-- `uploads`    what users bring (`spool` holds it meanwhile), `pictures` of it for models
-- `text`       edits and numbered lines, `diffs` what versions differ in; pure
-- `downloads`  addresses for an hour, `archive` everything as one zip, `export` files of the host
+- `blobs`      contents, stored once each by their hash; temporary files for incoming data
+- `uploads`    files that users send, and their text
+- `text`       edits, numbered lines, and diffs between versions; pure functions
+- `downloads`  signed URLs; `export` all files as a zip file, or as files of the host
 """

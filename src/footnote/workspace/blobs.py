@@ -1,29 +1,35 @@
-"""Contents, kept once each by their hash: small ones in the database, large ones in the storage.
+"""Contents, stored once each by their hash: small ones in the database, large ones in the storage.
 
-Most files that an agent writes are small, and are read again and again: in the database they cost no journey to a
-bucket, and are there exactly when their version is. A large content is written to a place of its own before anything
-needs it; a place is never written twice, so that whoever deletes one can never take it from somebody else.
+Most files that an agent writes are small and are read again and again: in the database they need no request to a
+bucket, and exist exactly as long as their version. A large content is written to a storage key of its own before a
+version refers to it; a key is never written twice, so that deleting one cannot remove the content of another file.
 """
 
 import asyncio
+import errno
 import hashlib
 import logging
 import secrets
+import tempfile
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import IO, TypeVar
+
+from msgspec import Struct
 
 from footnote.db import blobs as db
 from footnote.db.blobs import BlobGone, StoredBlob
 from footnote.db.engine import Database
-from footnote.storage.base import Storage, StorageFailed
+from footnote.protocol.errors import TooLarge
+from footnote.storage.base import Storage, StorageFailed, StorageFull
 from footnote.workspace.files import FileMissing
-from footnote.workspace.spool import Spooled
 
 INLINE_BYTES = 64 * 1024
-"""What is no larger lies in the database."""
+"""Contents up to this size are stored in the database."""
 LOOSE_SECONDS = 3600.0
-"""How long a place may be loose before it is taken for what a crash left behind."""
+"""How long a storage key may have no reference before it counts as left over from a crash."""
 RENDITION_SECONDS = 86_400.0
 _SWEEP_BATCH = 500
 _MAX_ATTEMPTS = 5
@@ -31,6 +37,12 @@ _MAX_ATTEMPTS = 5
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+
+class Spooled(Struct, frozen=True):
+    path: Path
+    size: int
+    sha256: str
 
 
 class Blobs:
@@ -41,30 +53,30 @@ class Blobs:
 
     @property
     def address(self) -> str:
-        """What stands before the key of an upload."""
+        """The prefix of an upload's key."""
         return self._storage.address
 
     async def store_for(self, content: bytes | Spooled, settle: Callable[[StoredBlob], Awaitable[T]]) -> T:
-        """Keeps the content and has `need` settle it, in a transaction of its own choice."""
+        """Stores the content and calls `settle` with it, in a transaction that `settle` chooses."""
         for _ in range(_MAX_ATTEMPTS):
-            kept = await self._store(content)
+            blob = await self._store(content)
             try:
-                return await settle(kept)
-            except BlobGone:  # its last need went between the two; the next try writes it anew
+                return await settle(blob)
+            except BlobGone:  # its last reference was removed between the two; the next attempt writes it again
                 continue
         raise StorageFailed(
             "A file could not be kept, because the same content was deleted again and again. Try again."
         )
 
     async def read(self, content_hash: str) -> bytes:
-        """`FileMissing`: nothing needs it any more."""
+        """`FileMissing`: the content has no reference any more."""
         return b"".join([piece async for piece in self.stream(content_hash)])
 
     async def stream(self, content_hash: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes, None]:
-        """The bytes from `start` to before `end`, in pieces."""
+        """Streams the bytes from `start` to before `end`."""
         lying = await self._database.read(db.blob_location(content_hash))
         if lying is None:
-            raise FileMissing("The file has just been deleted.")
+            raise FileMissing("The file has just been deleted.", code="file_deleted")
         if lying.place is None:
             yield (lying.content or b"")[start:end]
             return
@@ -72,14 +84,14 @@ class Blobs:
             yield piece
 
     async def signed_url(self, content_hash: str, *, seconds: int, filename: str, media_type: str) -> str | None:
-        """An address of the storage itself, where it has one."""
+        """A URL of the storage itself, where it has one."""
         lying = await self._database.read(db.blob_location(content_hash))
         if lying is None or lying.place is None:
             return None
         return self._storage.signed_url(lying.place, seconds=seconds, filename=filename, media_type=media_type)
 
     async def sweep(self) -> None:
-        """Removes from the storage what nothing needs: deleted contents at once, what a crash left after a while."""
+        """Removes unreferenced objects from the storage: deleted contents at once, those of a crash after a while."""
         await self._database.write(db.delete_renditions(self._clock() - RENDITION_SECONDS))
         while places := await self._database.write(db.claim_loose_places(LOOSE_SECONDS, self._clock(), _SWEEP_BATCH)):
             try:
@@ -110,3 +122,77 @@ async def _hash(content: bytes) -> str:
     if len(content) <= INLINE_BYTES:
         return hashlib.sha256(content).hexdigest()
     return (await asyncio.to_thread(hashlib.sha256, content)).hexdigest()
+
+
+# Incoming data, before it has a place --------------------------------------------------------------------
+
+
+STALE_SECONDS = 3600.0
+"""Temporary files that are older were left by a process that was killed."""
+_PREFIX = "footnote-"
+
+
+class Spool:
+    """The folder of temporary files; None: that of the system, which may lie in memory."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+
+    @asynccontextmanager
+    async def receive(self, pieces: AsyncIterator[bytes], *, max_bytes: int) -> AsyncGenerator[Spooled, None]:
+        """Writes all chunks to a temporary file that only this system user can read, and that is deleted at the end.
+        `TooLarge`: there are more than `max_bytes`."""
+        file = await asyncio.to_thread(self._open)
+        try:
+            hashed, size = hashlib.sha256(), 0
+            async for piece in pieces:
+                size += len(piece)
+                if size > max_bytes:
+                    raise TooLarge(
+                        f"The file is larger than {max_bytes:,} bytes, the most that is taken here. "
+                        "Send a smaller one.",
+                        code="upload_too_large",
+                        max=max_bytes,
+                    )
+                hashed.update(piece)
+                await asyncio.to_thread(_write, file, piece)
+            await asyncio.to_thread(_flush, file)
+            yield Spooled(Path(file.name), size, hashed.hexdigest())
+        finally:
+            await asyncio.to_thread(file.close)
+
+    def remove_stale(self) -> None:
+        """Removes the temporary files of processes that were killed."""
+        before = time.time() - STALE_SECONDS
+        for left in self._folder.glob(f"{_PREFIX}*") if self._folder is not None else ():
+            with suppress(OSError):
+                if left.stat().st_mtime < before:
+                    left.unlink()
+
+    def _open(self) -> IO[bytes]:
+        try:
+            if self._folder is not None:
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self.remove_stale()
+            return tempfile.NamedTemporaryFile(prefix=_PREFIX, dir=self._folder)
+        except OSError as error:
+            raise _storage_error(error) from error
+
+
+def _write(file: IO[bytes], piece: bytes) -> None:
+    try:
+        file.write(piece)
+    except OSError as error:
+        raise _storage_error(error) from error
+
+
+def _flush(file: IO[bytes]) -> None:
+    try:
+        file.flush()
+    except OSError as error:
+        raise _storage_error(error) from error
+
+
+def _storage_error(error: OSError) -> StorageFailed:
+    kind = StorageFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageFailed
+    return kind(f"What is sent cannot be written to {error.filename or 'the disk'}: {error.strerror}.")

@@ -1,4 +1,4 @@
-"""Addresses at which a content can be fetched for an hour. They are made when they are asked for, and never stored."""
+"""Signed URLs at which a content can be downloaded for an hour. They are made on request and never stored."""
 
 import base64
 import binascii
@@ -25,12 +25,12 @@ PATH = "/v2/downloads/"
 _SIGNATURE_BYTES = 32
 _MAX_TOKEN_CHARS = 4000
 _PACKED = {"gzip": "application/gzip", "bzip2": "application/x-bzip2", "xz": "application/x-xz"}
-"""What a name such as `a.tar.gz` or `a.svgz` says is inside comes out only once it is unpacked."""
+"""The media type of a name such as `a.tar.gz` or `a.svgz` is that of the compressed file, not of its content."""
 _UNKNOWN = "application/octet-stream"
 
 
 class _Ticket(Struct, frozen=True, array_like=True):
-    """Whose content of which session, under which name, until when."""
+    """The signed fields of a URL: user, session, content, file name and expiry."""
 
     user_id: str
     session_id: str
@@ -50,7 +50,7 @@ class Download:
     hash: str
     read: Callable[[int, int | None], AsyncGenerator[bytes, None]]
     signed_url: Callable[[], Awaitable[str | None]]
-    """An address of the storage itself for the rest of the time, where it has one."""
+    """A URL of the storage itself for the remaining time, where it has one."""
 
 
 class Downloads:
@@ -61,29 +61,29 @@ class Downloads:
         self._key: bytes | None = None
 
     async def create_url(self, user_id: str, session_id: str, content_hash: str, filename: str) -> str:
-        """The path and the name of an address on this server."""
+        """The path and the name of a URL on this server."""
         ticket = _Ticket(user_id, session_id, content_hash, filename, int(self._clock()) + EXPIRY_SECONDS)
         body = msgspec.json.encode(ticket)
         token = base64.urlsafe_b64encode(await self._signature(body) + body).decode().rstrip("=")
         return f"{PATH}{token}/{quote(filename, safe='')}"
 
     async def open(self, token: str, requester_id: str | None) -> Download:
-        """`Unknown`: it is not one of ours, it has expired, the content is gone, or `asker` is somebody else. A session
-        or a user that is gone takes its addresses along."""
+        """`Unknown`: the signature is wrong or expired, the content is deleted, or the requester is another user.
+        Deleting a session or a user invalidates its URLs."""
         ticket = await self._read(token)
         left = ticket.expires - int(self._clock())
         if left <= 0 or requester_id not in (None, ticket.user_id):
-            raise _unknown()
-        lying = await self._database.read(db.blob_location(ticket.hash))
-        if lying is None or not await self._database.read(
+            raise _expired_error()
+        blob = await self._database.read(db.blob_location(ticket.hash))
+        if blob is None or not await self._database.read(
             db.has_content(ticket.user_id, ticket.session_id, ticket.hash)
         ):
-            raise _unknown()
+            raise _expired_error()
         media_type = _media_type(ticket.filename)
         return Download(
             ticket.filename,
             media_type,
-            lying.size,
+            blob.size,
             ticket.hash,
             partial(self._blobs.stream, ticket.hash),
             partial(self._blobs.signed_url, ticket.hash, seconds=left, filename=ticket.filename, media_type=media_type),
@@ -93,10 +93,10 @@ class Downloads:
         try:
             raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):
-            raise _unknown() from None
+            raise _expired_error() from None
         signature, body = raw[:_SIGNATURE_BYTES], raw[_SIGNATURE_BYTES:]
         if len(token) > _MAX_TOKEN_CHARS or not hmac.compare_digest(signature, await self._signature(body)):
-            raise _unknown()
+            raise _expired_error()
         return _ticket_decoder.decode(body)
 
     async def _signature(self, body: bytes) -> bytes:
@@ -110,5 +110,7 @@ def _media_type(filename: str) -> str:
     return (_PACKED.get(packing) if packing else media_type) or _UNKNOWN
 
 
-def _unknown() -> Unknown:
-    return Unknown("There is nothing to download here. Addresses expire after an hour: ask for a new one.")
+def _expired_error() -> Unknown:
+    return Unknown(
+        "There is nothing to download here. Addresses expire after an hour: ask for a new one.", code="download_expired"
+    )

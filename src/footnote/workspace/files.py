@@ -1,7 +1,6 @@
-"""The tree of files itself: the same methods over files in memory and over files of a stored session.
+"""The tree of files of a session, over any store of them.
 
-Every writing is a version, and none is ever changed. Every method that touches content is async, and none hands out
-more than it is asked for.
+Every write adds a version, and no version is ever changed. Every method that touches content is async.
 """
 
 import asyncio
@@ -13,15 +12,17 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from footnote.documents.images import image_facts
+from footnote.protocol import format_time
 from footnote.protocol.errors import FileChanged, LimitReached, UsageError
 from footnote.protocol.files import Author, FileOrigin, FileRecord, FileVersion
-from footnote.protocol.times import format_time
+from footnote.protocol.messages import Image
 from footnote.workspace.paths import LARGE_RESULTS, UPLOADS, filename_of, key_of, upload_name, writable_key_of
 
 MAX_FILE_BYTES = 20_000_000
 _MAX_ATTEMPTS = 20
 _MAX_SUGGESTION_CANDIDATES = 200
-"""Files whose names are looked at for one that may have been meant: each costs a fraction of a millisecond."""
+"""The number of file names compared for a suggestion: each costs a fraction of a millisecond."""
 
 
 class FileMissing(UsageError):
@@ -33,7 +34,7 @@ class NotText(UsageError):
 
 
 class CurrentFile(Struct, frozen=True):
-    """A file and its newest version. `unseen`: a user has written one that the agent knows nothing of."""
+    """A file and its newest version. `unseen`: a user has written a version that the agent has not read."""
 
     key: str
     record: FileRecord
@@ -42,7 +43,7 @@ class CurrentFile(Struct, frozen=True):
 
 
 class FileWrite(Struct, frozen=True, kw_only=True):
-    """A version to be added. `note` is what the call that writes it is told, also should it be carried out again."""
+    """A version to be added. `note` is the result of the call that writes it, returned again to a repeated call."""
 
     content: bytes
     author: Author
@@ -54,7 +55,7 @@ class FileWrite(Struct, frozen=True, kw_only=True):
 
 
 class FileChange(Struct, frozen=True):
-    """What a file is to hold, and a note of whoever changes it."""
+    """The new content of a file, and a note for the caller."""
 
     content: str | bytes
     note: str = ""
@@ -75,17 +76,19 @@ class OpenedFile:
 
 
 class OutdatedVersion(Exception):
-    """The newest version is not the one that the writer had before them."""
+    """The newest version is not the one on which the writer based the change."""
 
 
 class Files(Protocol):
-    """Where the files of one workspace are, by their keys."""
+    """The store of the files of one workspace, by their keys."""
 
     async def find(self, key: str) -> CurrentFile | None: ...
 
     async def all(self) -> tuple[CurrentFile, ...]:
-        """By path."""
+        """All files, by path."""
         ...
+
+    async def any(self) -> bool: ...
 
     async def versions(self, held: CurrentFile) -> tuple[FileVersion, ...]:
         """The newest first."""
@@ -94,7 +97,7 @@ class Files(Protocol):
     def content(self, version: FileVersion, start: int, end: int | None) -> AsyncGenerator[bytes, None]: ...
 
     async def call_note(self, key: str, message_id: str | None, call_id: str) -> str | None:
-        """What a call that has written the file already was told; None: it has not."""
+        """The note of a call that has already written the file; None: it has not."""
         ...
 
     async def changed_file_ids(self, message_id: str) -> frozenset[str]:
@@ -102,15 +105,15 @@ class Files(Protocol):
         ...
 
     async def add(self, key: str, writing: FileWrite, basis: FileVersion | None) -> CurrentFile:
-        """`Outdated`: the newest version is not `basis`, or, where that is None, there is one."""
+        """`OutdatedVersion`: the newest version is not `basis` or, where that is None, the file exists."""
         ...
 
     async def mark_seen(self, held: CurrentFile) -> None:
-        """The agent knows the newest version."""
+        """Marks the newest version as read by the agent."""
         ...
 
     async def text(self, held: CurrentFile) -> str | None:
-        """What an upload says; `NotText` says why it says nothing. None: it is no upload."""
+        """The extracted text of an upload; `NotText` says why there is none. None: the file is no upload."""
         ...
 
     async def remove(self, key: str) -> bool: ...
@@ -121,8 +124,8 @@ def _now() -> datetime:
 
 
 class Workspace:
-    """The files of one session. A path may be written as users and models write it; records hold the key, and of an
-    upload its address."""
+    """The files of one session. A path may be in any form that users and models write; records hold the key and, for an
+    upload, its address."""
 
     def __init__(self, files: Files, *, clock: Callable[[], datetime] = _now) -> None:
         self._files = files
@@ -133,8 +136,8 @@ class Workspace:
     async def write(
         self, path: str, content: str | bytes, *, message_id: str | None, call_id: str | None = None
     ) -> FileRecord:
-        """Create the file, or replace its content: the same path keeps its id, the time it was created and the message
-        that made it."""
+        """Creates the file or replaces its content: the same path keeps its id, its creation time and the message that
+        created it."""
         change = FileChange(content)
         done = await self.change(path, lambda _: change, message_id=message_id, call_id=call_id)
         return done.record
@@ -148,11 +151,11 @@ class Workspace:
         call_id: str | None = None,
         allow_unseen: bool = True,
     ) -> WrittenFile:
-        """Make of the content, or of None where there is no such file, another one, in one step.
+        """Transforms the content, or None where the file does not exist, in one step.
 
-        A call that has written the file already, before a crash, does not write it again: it is told what it was told
-        then. Ids of calls may come again in another branch of a session; together with that of the message they do not.
-        Not `blindly`: `FileChanged` if a user has written something that the agent has not read.
+        A call that had already written the file before a crash does not write it again: its note is returned once more.
+        Call ids may recur in another branch of a session, but not together with the same message id. Without
+        `allow_unseen`: `FileChanged` if a user has written a version that the agent has not read.
         """
         key = key_of(path)
         for _ in range(_MAX_ATTEMPTS):
@@ -185,7 +188,7 @@ class Workspace:
     async def edit(
         self, path: str, transform: Callable[[str], FileChange], *, message_id: str | None, call_id: str | None = None
     ) -> WrittenFile:
-        """Change the text of a file that is there, in one step; see `change`."""
+        """Changes the text of an existing file in one step; see `change`."""
         key = key_of(path)
         if await self._files.find(key) is None:
             raise await self._missing(key)
@@ -196,7 +199,7 @@ class Workspace:
         return await self.change(key, change, message_id=message_id, call_id=call_id)
 
     async def mark_seen(self, path: str) -> None:
-        """The agent has read the file as it is now."""
+        """Marks the file as read by the agent in its current version."""
         held = await self._find(path)
         if held.unseen:
             await self._files.mark_seen(held)
@@ -204,8 +207,8 @@ class Workspace:
     # A user writes -------------------------------------------------------------------------------------------
 
     async def put(self, path: str, content: str | bytes, *, base_hash: str | None) -> FileRecord:
-        """What a user makes of the version with this hash, or, with None, of nothing. `FileChanged`: the file is
-        another one by now. What it holds already is not written again."""
+        """Writes a user's content, based on the version with this hash or, with None, on no file. `FileChanged`: the
+        file has changed meanwhile. Content that equals the newest version is not written again."""
         key = writable_key_of(path)
         data = _data(key, content)
         held = await self._files.find(key)
@@ -213,7 +216,7 @@ class Workspace:
         return (await self._write_by_user(key, data, held)).record
 
     async def restore(self, path: str, number: int, *, base_hash: str | None = None) -> FileRecord:
-        """An earlier version once more, as the newest one. `base_hash`, where it is given: as in `put`."""
+        """Adds an earlier version again as the newest one. `base_hash`: as in `put`."""
         held = await self._find(path)
         writable_key_of(held.key)
         if base_hash is not None:
@@ -222,7 +225,7 @@ class Workspace:
         return (await self._write_by_user(held.key, await self._bytes(version), held)).record
 
     async def delete(self, path: str) -> None:
-        """For good, with all versions."""
+        """Deletes the file with all versions."""
         held = await self._find(path)
         if not await self._files.remove(held.key):
             raise await self._missing(held.key)
@@ -247,7 +250,7 @@ class Workspace:
         return await asyncio.to_thread(_text, opened.record.path, await self._bytes(opened.version))
 
     async def extracted_text(self, path: str) -> str:
-        """What a file says, also an upload that is no text itself. `NotText`: it says nothing, and why."""
+        """The text of a file, or the extracted text of an upload. `NotText` says why there is none."""
         held = await self._find(path)
         text = await self._files.text(held)
         if text is not None:
@@ -255,7 +258,7 @@ class Workspace:
         return await asyncio.to_thread(_text, held.record.path, await self._bytes(held.version))
 
     async def open(self, path: str, version: int | None = None) -> OpenedFile:
-        """The newest version, or the one with this number."""
+        """Opens the newest version, or the one with this number."""
         held = await self._find(path)
         chosen = held.version if version is None else await self._version(held, version)
         return OpenedFile(held.record, chosen, lambda start, end: self._files.content(chosen, start, end))
@@ -264,7 +267,7 @@ class Workspace:
         return (await self._find(path)).record
 
     async def size(self, path: str) -> int:
-        """In bytes."""
+        """The size in bytes."""
         return (await self._find(path)).version.size
 
     async def exists(self, path: str) -> bool:
@@ -280,16 +283,19 @@ class Workspace:
         numbers = [version.number for version in await self.versions(path)]
         return next((earlier for earlier in numbers if earlier < number), number)
 
+    async def has_files(self) -> bool:
+        return await self._files.any()
+
     async def list(self) -> tuple[FileRecord, ...]:
         """All files, by path."""
         return tuple(held.record for held in await self._files.all())
 
     async def list_visible(self) -> tuple[FileRecord, ...]:
-        """What is for people, by path: all but tool results that were too large for a model."""
+        """The files that users see, by path: all but tool results that were too large for a model."""
         return tuple(record for record in await self.list() if not record.path.startswith(LARGE_RESULTS))
 
     async def changed_files(self, message_id: str) -> tuple[FileRecord, ...]:
-        """Files that a message made or changed, by path."""
+        """The files that a message created or changed, by path."""
         ids = await self._files.changed_file_ids(message_id)
         return tuple(record for record in await self.list() if record.id in ids)
 
@@ -310,10 +316,16 @@ class Workspace:
         for version in versions:
             if version.number == number:
                 return version
-        raise FileMissing(f"{held.record.path} has no version {number}; the newest is {versions[0].number}.")
+        raise FileMissing(
+            f"{held.record.path} has no version {number}; the newest is {versions[0].number}.",
+            code="version_not_found",
+            path=held.record.path,
+            version=number,
+            newest=versions[0].number,
+        )
 
     async def _find(self, path: str) -> CurrentFile:
-        """By its path; an upload also by its name, with or without its folders, if only one has it."""
+        """Finds a file by its path; an upload also by its name, with or without its folders, if the name is unique."""
         key = key_of(path)
         held = await self._files.find(key)
         if held is not None:
@@ -335,7 +347,7 @@ class Workspace:
         paths = {filename_of(held.key): held.record.path for held in some}
         names = difflib.get_close_matches(filename_of(key), paths, n=3, cutoff=0.6)
         hint = f" Did you mean {' or '.join(paths[name] for name in names)}?" if names else ""
-        return FileMissing(f"There is no file {key} in the workspace.{hint}")
+        return FileMissing(f"There is no file {key} in the workspace.{hint}", code="file_not_found", path=key)
 
     def _moment(self) -> str:
         return format_time(self._clock().timestamp())
@@ -343,25 +355,43 @@ class Workspace:
 
 def _check_base_hash(key: str, held: CurrentFile | None, base_hash: str | None) -> None:
     if held is None and base_hash is not None:
-        raise FileChanged(f"{key} is no longer there. Save it as a new file, or leave it deleted.")
+        raise FileChanged(
+            f"{key} is no longer there. Save it as a new file, or leave it deleted.", code="file_gone", path=key
+        )
     if held is not None and base_hash is None:
-        raise FileChanged(f"{key} is there already. Give the hash of the version that you change, or another path.")
+        raise FileChanged(
+            f"{key} is there already. Give the hash of the version that you change, or another path.",
+            code="file_exists",
+            path=key,
+        )
     if held is not None and held.version.hash != base_hash:
         raise _conflict_error(key)
 
 
 def _conflict_error(key: str) -> FileChanged:
-    return FileChanged(f"{key} was changed meanwhile. Look at the newest version, and make your change to that one.")
+    return FileChanged(
+        f"{key} was changed meanwhile. Look at the newest version, and make your change to that one.",
+        code="file_changed",
+        path=key,
+    )
 
 
 def _busy(key: str) -> FileChanged:
-    return FileChanged(f"{key} is being changed again and again by others. Try again in a moment.")
+    return FileChanged(
+        f"{key} is being changed again and again by others. Try again in a moment.", code="file_contended", path=key
+    )
 
 
 def _data(key: str, content: str | bytes) -> bytes:
     data = content.encode("utf-8", "replace") if isinstance(content, str) else content
     if len(data) > MAX_FILE_BYTES:
-        raise LimitReached(f"{key} would have {len(data):,} bytes; a file may have {MAX_FILE_BYTES:,}.")
+        raise LimitReached(
+            f"{key} would have {len(data):,} bytes; a file may have {MAX_FILE_BYTES:,}.",
+            code="file_too_large",
+            path=key,
+            size=len(data),
+            max=MAX_FILE_BYTES,
+        )
     return data
 
 
@@ -369,4 +399,36 @@ def _text(path: str, content: bytes) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:
-        raise NotText(f"{path} is not a text file, so it cannot be read as text.") from None
+        raise NotText(f"{path} is not a text file, so it cannot be read as text.", code="not_text", path=path) from None
+
+
+# Images as models accept them ----------------------------------------------------------------------------
+
+
+MAX_IMAGE_BYTES = 3_750_000
+"""Encoded as base64, this is the maximum that providers accept for one image."""
+MAX_IMAGE_SIDE = 8_000
+"""A provider refuses the whole request for one larger image."""
+_IMAGE_TYPES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
+
+
+def is_image(record: FileRecord) -> bool:
+    """Whether the file may be an image; an SVG drawing is a text."""
+    return record.icon_type == "image" and not record.filename.lower().endswith(".svg")
+
+
+async def load_image(workspace: Workspace, record: FileRecord) -> Image:
+    """`NotText` says why no model can read the image."""
+    if (size := await workspace.size(record.path)) > MAX_IMAGE_BYTES:
+        raise NotText(f"{record.filename} has {size:,} bytes, and models look at images of up to {MAX_IMAGE_BYTES:,}.")
+    data = await workspace.read(record.path)
+    # Only the header is parsed, by a few lines of Python in constant time: this needs no sandbox.
+    facts = image_facts(data)
+    if facts.media_type not in _IMAGE_TYPES:
+        raise NotText(f"{record.filename} is not an image that models can look at; PNG, JPEG, GIF and WebP are.")
+    if not (facts.width and facts.height and facts.is_whole):
+        raise NotText(f"{record.filename} is damaged: a part of the image is missing, so no model can look at it.")
+    if max(facts.width, facts.height) > MAX_IMAGE_SIDE:
+        size = f"{facts.width:,} by {facts.height:,} pixels"
+        raise NotText(f"{record.filename} has {size}, and models look at images of up to {MAX_IMAGE_SIDE:,} on a side.")
+    return Image(facts.media_type, data)

@@ -1,9 +1,9 @@
 """The only place where a path that a user or a model wrote becomes a key of the workspace.
 
 A key is a label, never a path of the host: `/folder/name`, NFC, with no part that any file system could read as
-a step upwards. The key of an upload is `uploads/USER/FILE/name`: without a slash before it, so that no file that
-somebody writes can have it. A file of an unpacked archive keeps its folders there: `uploads/USER/FILE/folder/name`.
-What cannot be kept as it stands is refused with a sentence that says what to write instead; nothing is silently
+a step upwards. The key of an upload is `uploads/USER/FILE/name`: without a slash before it, so that no written
+file can have it. A file of an unpacked archive keeps its folders there: `uploads/USER/FILE/folder/name`.
+A path that cannot be stored unchanged is refused with a message that says what to write instead; nothing is silently
 renamed, because the writer would look for the name that it gave.
 """
 
@@ -13,7 +13,8 @@ import unicodedata
 from footnote.protocol.errors import UsageError
 
 LARGE_RESULTS = "/large_tool_results/"
-"""Where tool results go that are too large for a model. Readable like any file; only the program writes there."""
+"""The folder of tool results that are too large for a model. They can be read like any file; only the program writes
+them."""
 
 MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 1024
@@ -29,12 +30,12 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Unicode counts them as letters, marks and signs, but nothing is seen of them."""
+"""Unicode categories count these as letters, marks and symbols, but they are invisible."""
 _JOINERS = frozenset("\u200c\u200d")
 _EMOJI_STYLES = frozenset("\ufe0f\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
-"""What may follow the first sign of an emoji: that it is one, or the tone of a skin."""
+"""Characters that may follow the first one of an emoji: the variation selector and the skin tones."""
 _VIRAMA = 9
-"""The combining class of the sign that joins letters in the scripts of India."""
+"""The combining class of the virama, which joins letters in Indic scripts."""
 
 
 class PathRefused(UsageError):
@@ -51,14 +52,26 @@ def key_of(path: str) -> str:
     text = unicodedata.normalize("NFC", path)
     parts = [part for part in text.split("/") if part not in {"", "."}]
     if not parts or text.endswith("/"):
-        raise PathRefused(f"{_quote_path(path)} names no file. Write a path such as /report.md.")
+        raise PathRefused(
+            f"{_quote_path(path)} names no file. Write a path such as /report.md.", code="path_without_name"
+        )
     if len(parts) > MAX_DEPTH:
-        raise PathRefused(f"The path has {len(parts)} parts; at most {MAX_DEPTH} are allowed. Use fewer folders.")
+        raise PathRefused(
+            f"The path has {len(parts)} parts; at most {MAX_DEPTH} are allowed. Use fewer folders.",
+            code="path_too_deep",
+            parts=len(parts),
+            max=MAX_DEPTH,
+        )
     for part in parts:
         _check_part(part, path)
     key = "/" + "/".join(parts)
     if (size := len(key.encode())) > MAX_PATH_BYTES:
-        raise PathRefused(f"The path has {size} bytes; at most {MAX_PATH_BYTES} are allowed. Choose a shorter one.")
+        raise PathRefused(
+            f"The path has {size} bytes; at most {MAX_PATH_BYTES} are allowed. Choose a shorter one.",
+            code="path_too_long",
+            size=size,
+            max=MAX_PATH_BYTES,
+        )
     return key
 
 
@@ -66,10 +79,18 @@ def writable_key_of(path: str) -> str:
     """The key of a file that a user or a model wants to write."""
     key = key_of(path)
     if key.startswith(LARGE_RESULTS):
-        raise PathRefused(f"{LARGE_RESULTS} is kept for tool results. Write the file somewhere else.")
+        raise PathRefused(
+            f"{LARGE_RESULTS} is kept for tool results. Write the file somewhere else.",
+            code="path_reserved",
+            path=LARGE_RESULTS,
+        )
     if key.startswith(UPLOADS):
         name = filename_of(key)
-        raise PathRefused(f"{name} was uploaded, and is kept as it came. Write what you make of it elsewhere: /{name}.")
+        raise PathRefused(
+            f"{name} was uploaded, and is kept as it came. Write what you make of it elsewhere: /{name}.",
+            code="path_of_upload",
+            name=name,
+        )
     return key
 
 
@@ -88,32 +109,57 @@ def filename_of(key: str) -> str:
 
 def _reject_foreign_paths(path: str) -> None:
     if _ADDRESS.match(path):
-        raise PathRefused(f"{_quote_path(path)} is an address, not a workspace path. Write a path such as /report.md.")
+        raise PathRefused(
+            f"{_quote_path(path)} is an address, not a workspace path. Write a path such as /report.md.",
+            code="path_is_url",
+        )
     if _DRIVE.match(path.lstrip("/")):
-        raise PathRefused(f"{_quote_path(path)} has a drive letter. Workspace paths start with a slash: /report.md.")
+        raise PathRefused(
+            f"{_quote_path(path)} has a drive letter. Workspace paths start with a slash: /report.md.",
+            code="path_drive_letter",
+        )
     if path.lstrip("/").startswith("~"):
-        raise PathRefused(f"{_quote_path(path)} starts with ~, but a workspace has no home folder. Write /report.md.")
+        raise PathRefused(
+            f"{_quote_path(path)} starts with ~, but a workspace has no home folder. Write /report.md.",
+            code="path_home_folder",
+        )
     if "\\" in path:
-        raise PathRefused(f"{_quote_path(path)} has a backslash. Separate folders with a forward slash.")
+        raise PathRefused(
+            f"{_quote_path(path)} has a backslash. Separate folders with a forward slash.", code="path_backslash"
+        )
 
 
 def _check_part(part: str, path: str) -> None:
     if not part.strip(". "):
         raise PathRefused(
-            f"{_quote_path(path)} has the part {part!r}. Write the whole path from the root: /folder/name.md."
+            f"{_quote_path(path)} has the part {part!r}. Write the whole path from the root: /folder/name.md.",
+            code="path_relative",
+            part=part,
         )
     for at, character in enumerate(part):
         is_unseen = unicodedata.category(character) in _UNSEEN or character in _BLANK
         if is_unseen and not _joins(part, at):
-            raise PathRefused(f"{_quote_path(path)} has the invisible character U+{ord(character):04X}. Leave it out.")
+            raise PathRefused(
+                f"{_quote_path(path)} has the invisible character U+{ord(character):04X}. Leave it out.",
+                code="path_invisible_character",
+                character=f"U+{ord(character):04X}",
+            )
     if part != part.strip():
-        raise PathRefused(f"{_quote_path(path)} has a name that starts or ends with a space. Leave the space out.")
+        raise PathRefused(
+            f"{_quote_path(path)} has a name that starts or ends with a space. Leave the space out.",
+            code="path_name_space",
+        )
     if (size := len(part.encode())) > MAX_NAME_BYTES:
-        raise PathRefused(f"A name of {size} bytes is too long; at most {MAX_NAME_BYTES}. Choose a shorter one.")
+        raise PathRefused(
+            f"A name of {size} bytes is too long; at most {MAX_NAME_BYTES}. Choose a shorter one.",
+            code="path_name_too_long",
+            size=size,
+            max=MAX_NAME_BYTES,
+        )
 
 
 def _joins(part: str, at: int) -> bool:
-    """True of a joiner where writing needs it: in Persian and its kin, in the scripts of India, in emoji."""
+    """True of a joiner where a script needs it: in Persian and related scripts, in Indic scripts, in emoji."""
     before, after = part[:at][-1:], part[at + 1 :][:1]
     if part[at] not in _JOINERS or not before:
         return False
@@ -127,5 +173,5 @@ def _joins(part: str, at: int) -> bool:
 
 
 def _quote_path(path: str) -> str:
-    """The path as it can stand in a message: short, and escaped so that nothing in it acts on a terminal."""
+    """The path for a message: shortened, and escaped so that no control character reaches a terminal."""
     return repr(path if len(path) <= 80 else path[:80] + "…")

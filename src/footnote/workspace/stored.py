@@ -1,5 +1,6 @@
-"""The files of a session that is kept."""
+"""The files of a stored session, and their records."""
 
+import re
 import zlib
 from collections.abc import AsyncGenerator
 from typing import cast
@@ -10,20 +11,94 @@ from footnote.db import library, sessions
 from footnote.db.blobs import StoredBlob
 from footnote.db.engine import Database
 from footnote.db.script import Script, Steps, script
-from footnote.protocol.files import Author, FileOrigin, FileRecord, FileVersion
+from footnote.protocol.files import Author, FileOrigin, FileRecord, FileVersion, IconType
 from footnote.text.search_terms import file_terms
 from footnote.workspace.blobs import Blobs
 from footnote.workspace.files import CurrentFile, FileMissing, FileWrite, NotText, OutdatedVersion, Workspace
-from footnote.workspace.paths import LARGE_RESULTS, UPLOADS
-from footnote.workspace.records import record_of
+from footnote.workspace.paths import LARGE_RESULTS, UPLOADS, filename_of
+
+_SUFFIXES: dict[IconType, str] = {
+    "md": "md markdown mdx",
+    "pdf": "pdf",
+    "code": (
+        "py pyi ipynb js mjs cjs jsx ts tsx html htm css scss less java kt kts scala groovy c h cc cpp cxx hpp cs go"
+        " rs swift rb php pl lua r jl m sql sh bash zsh fish ps1 bat cmd vue svelte dart ex exs erl hs clj ml fs nim"
+        " zig asm yaml yml toml ini cfg conf env xml xsl xsd proto graphql tf diff patch tex bib"
+    ),
+    "image": "png jpg jpeg gif webp bmp tif tiff ico svg heic heif avif",
+    "csv": "csv tsv",
+    "xlsx": "xlsx xlsm xls ods numbers",
+    "docx": "docx docm doc odt rtf pages",
+    "pptx": "pptx pptm ppt odp key",
+    "json": "json jsonl ndjson json5 geojson",
+    "txt": "txt text log rst adoc org srt vtt",
+    "archive": "zip tar gz tgz bz2 xz zst 7z rar jar war",
+    "audio": "mp3 wav ogg oga opus flac m4a aac wma aiff mid midi",
+    "video": "mp4 m4v mov mkv webm avi wmv mpg mpeg ogv",
+}
+_BY_SUFFIX: dict[str, IconType] = {suffix: icon for icon, words in _SUFFIXES.items() for suffix in words.split()}
+_BY_NAME: dict[str, IconType] = {
+    "makefile": "code",
+    "dockerfile": "code",
+    "license": "txt",
+    "readme": "txt",
+    "changelog": "txt",
+}
+
+
+def icon_of(filename: str) -> IconType:
+    """The icon by the last suffix, or by the whole name where there is none."""
+    _, dot, suffix = filename.lower().rpartition(".")
+    return (_BY_SUFFIX if dot else _BY_NAME).get(suffix, "file")
+
+
+GENERATED = "workspace/"
+_NOT_IN_A_PATH = re.compile(r"[%?#]")
+
+
+def url_of(user_id: str, session_id: str | None, key: str) -> str:
+    """The URL path of a file. Letters of any script stay as in the key; only characters that would end the path are
+    escaped."""
+    path = _NOT_IN_A_PATH.sub(lambda found: f"%{ord(found[0]):02X}", key)
+    if key.startswith(UPLOADS):
+        return path
+    return f"{GENERATED}{user_id}{path}" + ("" if session_id is None else f"?session={session_id}")
+
+
+def record_of(
+    user_id: str,
+    session_id: str | None,
+    key: str,
+    *,
+    file_id: str,
+    source: FileOrigin,
+    created_at: str,
+    message_id: str | None,
+    address: str,
+) -> FileRecord:
+    """`address`: the storage prefix of an upload's key. `session_id` None: the URL of the file has no session in its
+    query."""
+    filename = filename_of(key)
+    is_upload = key.startswith(UPLOADS)
+    return FileRecord(
+        id=file_id,
+        path=address + key if is_upload else key,
+        filename=filename,
+        icon_type=icon_of(filename),
+        source=source,
+        created_at=created_at,
+        url=url_of(user_id, session_id, key),
+        message_id=message_id,
+    )
+
 
 PENDING = "it is still being read"
-"""The reason for which an upload has no text yet. It will be read in the background."""
+"""The reason why an upload has no text yet: it is read in the background."""
 
 
 class FilesOfSession:
-    """Nobody but its user finds a session here, and nothing is written to one that is gone. `most`: the bytes that all
-    files of the user may have."""
+    """The stored files of one session: only its user finds them, and nothing is written to a deleted session.
+    `max_bytes`: the quota of all files of the user."""
 
     def __init__(
         self, database: Database, blobs: Blobs, user_id: str, session_id: str, *, max_bytes: int | None
@@ -41,6 +116,9 @@ class FilesOfSession:
     async def all(self) -> tuple[CurrentFile, ...]:
         rows = await self._database.read(db.files(self._user_id, self._session_id))
         return tuple(self._to_held(row) for row in rows)
+
+    async def any(self) -> bool:
+        return await self._database.read(db.has_files(self._user_id, self._session_id))
 
     async def versions(self, held: CurrentFile) -> tuple[FileVersion, ...]:
         rows = await self._database.read(db.versions(held.record.id))
@@ -62,9 +140,9 @@ class FilesOfSession:
         after = None if basis is None else db.BaseVersion(basis.number, basis.hash)
         terms = "" if key.startswith(LARGE_RESULTS) else await file_terms(writing.content)
 
-        async def need(kept: StoredBlob) -> db.FileRow:
+        async def add_version(blob: StoredBlob) -> db.ListedFile:
             version = db.NewVersion(
-                blob=kept,
+                blob=blob,
                 author=writing.author,
                 created_at=writing.created_at,
                 # A user's change belongs to no turn.
@@ -78,7 +156,7 @@ class FilesOfSession:
             return await self._database.write(_add_and_index(script, self._session_id, key, terms))
 
         try:
-            return self._to_held(await self._blobs.store_for(writing.content, need))
+            return self._to_held(await self._blobs.store_for(writing.content, add_version))
         except db.StaleVersion:
             raise OutdatedVersion from None
 
@@ -88,27 +166,36 @@ class FilesOfSession:
     async def text(self, held: CurrentFile) -> str | None:
         if not held.key.startswith(UPLOADS):
             return None
-        kept = await self._database.read(db.text(held.record.id))
-        if kept is None or kept.text is None:
-            reason = kept.reason if kept else "its text was not read"
+        row = await self._database.read(db.text(held.record.id))
+        if row is None or row.text is None:
+            reason = row.reason if row else "its text was not read"
             if reason == PENDING:
-                raise NotText(f"{held.record.filename} is still being read: try again in a moment.")
-            raise NotText(f"{held.record.filename} has no text to be read: {reason}.")
-        return decompress_text(kept.text)
+                raise NotText(
+                    f"{held.record.filename} is still being read: try again in a moment.",
+                    code="text_pending",
+                    name=held.record.filename,
+                )
+            raise NotText(
+                f"{held.record.filename} has no text to be read: {reason}.",
+                code="text_missing",
+                name=held.record.filename,
+                reason=reason,
+            )
+        return decompress_text(row.text)
 
     async def remove(self, key: str) -> bool:
         removed = await self._database.write(_remove_and_unindex(self._user_id, self._session_id, key), erase=True)
         await self._blobs.sweep()
         return removed
 
-    def _to_held(self, row: db.FileRow) -> CurrentFile:
+    def _to_held(self, row: db.ListedFile) -> CurrentFile:
         record = stored_record(self._user_id, self._session_id, row, self._blobs.address)
         return CurrentFile(row.path, record, version_of(row.version), row.unseen)
 
 
 @script
-def _add_and_index(adding: Script[db.FileRow], session_id: str, key: str, terms: str) -> Steps[db.FileRow]:
-    """With what the session is found by from now on: the words of the newest version."""
+def _add_and_index(adding: Script[db.ListedFile], session_id: str, key: str, terms: str) -> Steps[db.ListedFile]:
+    """Adds a version together with the search terms of the session, which are those of the newest version."""
     row = yield from adding
     yield from index_file(session_id, key, terms)
     return row
@@ -122,7 +209,7 @@ def index_file(session_id: str, key: str, terms: str) -> Steps[None]:
 
 @script
 def _remove_and_unindex(user_id: str, session_id: str, key: str) -> Steps[bool]:
-    """With what the library has of it."""
+    """Removes a file together with its snapshot in the library."""
     urls = yield from db.library_urls(user_id, session_id, key)
     removed = yield from db.remove(user_id, session_id, key)
     if removed:
@@ -134,7 +221,7 @@ def _remove_and_unindex(user_id: str, session_id: str, key: str) -> Steps[bool]:
 def stored_workspace(
     database: Database, blobs: Blobs, user_id: str, session_id: str, *, max_bytes: int | None = None
 ) -> Workspace:
-    """`most`: how many bytes the files of this user may have in all sessions together."""
+    """`max_bytes`: the quota of the files of this user in all sessions together."""
     return Workspace(FilesOfSession(database, blobs, user_id, session_id, max_bytes=max_bytes))
 
 
@@ -151,7 +238,7 @@ def stored_record(user_id: str, session_id: str, row: db.FileRow, address: str) 
     )
 
 
-def version_of(row: db.VersionRow) -> FileVersion:
+def version_of(row: db.ListedVersion) -> FileVersion:
     author = cast("Author", row.author)
     return FileVersion(row.number, row.hash, row.size, row.created_at, author, row.message_id, row.call_id)
 
@@ -165,4 +252,4 @@ def decompress_text(text: bytes) -> str:
 
 
 def _missing_error(path: str) -> FileMissing:
-    return FileMissing(f"There is no file {path} in the workspace.")
+    return FileMissing(f"There is no file {path} in the workspace.", code="file_not_found", path=path)

@@ -1,4 +1,4 @@
-"""What the tree says is in the Word file, as what Word calls it."""
+"""The tree becomes a DOCX file with the styles and elements of Word."""
 
 import io
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from documents.docx.opened import Opened, docx_of_blocks, open_docx, style_of, text_of, w
+from documents.docx.parsed_docx import ParsedDocx, docx_of_blocks, open_docx, style_of, text_of, w
 from documents.samples import JPEG, SCRIPTS, SVG, VIETNAMESE_REPORT, long_report, png
 from footnote.documents.tree import Bullets, Item, Numbers, Paragraph, PlainText
 
@@ -52,11 +52,11 @@ IMAGES = {"/chart.png": png(40, 20), "/curve.svg": SVG, "/photo.jpg": JPEG}
 
 
 @pytest.fixture(scope="module")
-def everything() -> Opened:
+def everything() -> ParsedDocx:
     return open_docx(EVERYTHING, IMAGES)
 
 
-def test_every_relation_of_every_part_leads_to_something(everything: Opened) -> None:
+def test_every_relation_of_every_part_leads_to_something(everything: ParsedDocx) -> None:
     for part in ("word/document.xml", "word/footnotes.xml"):
         used = set(re.findall(rb'\br:(?:id|embed)="(\w+)"', everything.files[part]))
         targets = everything.targets(part)
@@ -71,7 +71,7 @@ def test_every_relation_of_every_part_leads_to_something(everything: Opened) -> 
     assert all(target in everything.files for target, _ in everything.targets("/").values())
 
 
-def test_every_part_has_a_content_type(everything: Opened) -> None:
+def test_every_part_has_a_content_type(everything: ParsedDocx) -> None:
     types = everything.parts["[Content_Types].xml"]
     named = {entry.attrib["PartName"] for entry in types if "PartName" in entry.attrib}
     endings = {entry.attrib["Extension"] for entry in types if "Extension" in entry.attrib}
@@ -80,7 +80,7 @@ def test_every_part_has_a_content_type(everything: Opened) -> None:
     assert untold == set()
 
 
-def test_every_style_that_is_used_is_defined(everything: Opened) -> None:
+def test_every_style_that_is_used_is_defined(everything: ParsedDocx) -> None:
     defined = {
         style.attrib[f"{w}styleId"] for style in everything.all(f"{w}style", everything.parts["word/styles.xml"])
     }
@@ -105,7 +105,7 @@ def test_headings_are_real_ones_of_all_six_levels() -> None:
         assert (name.attrib[f"{w}val"], outline.attrib[f"{w}val"]) == (f"heading {level}", str(level - 1))
 
 
-def test_words_keep_their_emphasis(everything: Opened) -> None:
+def test_words_keep_their_emphasis(everything: ParsedDocx) -> None:
     found = {
         text_of(run): {child.tag.removeprefix(w) for child in properties}
         for run in everything.all(f"{w}r")
@@ -114,7 +114,7 @@ def test_words_keep_their_emphasis(everything: Opened) -> None:
     assert found == {"bold": {"b", "bCs"}, "slanted": {"i", "iCs"}, "gone": {"strike"}, "code": {"rStyle"}}
 
 
-def test_links_go_out_by_relations_and_inside_to_bookmarks(everything: Opened) -> None:
+def test_links_go_out_by_relations_and_inside_to_bookmarks(everything: ParsedDocx) -> None:
     targets = everything.targets("word/document.xml")
     links = [
         (
@@ -206,9 +206,9 @@ def test_code_keeps_every_sign_and_has_colours() -> None:
     assert (plain.paragraphs(), plain.all(f"{w}color")) == ([("SourceCode", code)], [])
 
 
-def test_pictures_are_kept_once_and_described(everything: Opened) -> None:
-    kept = sorted(name for name in everything.files if name.startswith("word/media/"))
-    assert kept == ["word/media/picture1.png", "word/media/picture2.png", "word/media/picture3.jpeg"]
+def test_pictures_are_kept_once_and_described(everything: ParsedDocx) -> None:
+    stored = sorted(name for name in everything.files if name.startswith("word/media/"))
+    assert stored == ["word/media/picture1.png", "word/media/picture2.png", "word/media/picture3.jpeg"]
     assert everything.files["word/media/picture1.png"] == IMAGES["/chart.png"]
     assert everything.files["word/media/picture2.png"].startswith(b"\x89PNG")
     wp = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
@@ -261,8 +261,8 @@ def test_what_is_written_from_the_right_is_marked_so() -> None:
 )
 def test_the_language_of_the_document_is_told(language: str, tags: tuple[str, str, str], font: str) -> None:
     file = open_docx("words", language=language)
-    (told,) = file.parts["word/styles.xml"].iter(f"{w}lang")
-    assert (told.attrib[f"{w}val"], told.attrib[f"{w}eastAsia"], told.attrib[f"{w}bidi"]) == tags
+    (lang,) = file.parts["word/styles.xml"].iter(f"{w}lang")
+    assert (lang.attrib[f"{w}val"], lang.attrib[f"{w}eastAsia"], lang.attrib[f"{w}bidi"]) == tags
     fonts = next(file.parts["word/styles.xml"].iter(f"{w}rFonts"))
     assert fonts.attrib[f"{w}eastAsia"] == font
     assert [part.text for part in file.parts["docProps/core.xml"] if part.tag.endswith("}language")] == [language]
@@ -324,7 +324,7 @@ def test_a_document_of_nothing_is_a_file_of_nothing() -> None:
 
 
 def test_a_process_that_is_ready_can_still_be_copied() -> None:
-    """A thread of a library would be lost in the copy, with whatever it holds."""
+    """A fork would lose the thread of a library, with the locks that it holds."""
     if not Path("/proc/self/task").exists():
         pytest.skip("threads are counted in /proc, which is not there")
     ready = (

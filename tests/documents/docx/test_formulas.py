@@ -1,10 +1,10 @@
-"""LaTeX as mathematics of Word."""
+"""LaTeX as Word's own mathematics."""
 
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from documents.docx.opened import m, open_docx, text_of
+from documents.docx.parsed_docx import m, open_docx, text_of
 from footnote.documents.out.docx.formulas import latex_to_omml
 from footnote.documents.out.docx.markup import NAMESPACES
 
@@ -28,15 +28,15 @@ WELL_KNOWN = (
 
 @pytest.mark.parametrize("latex", WELL_KNOWN)
 def test_a_formula_is_written_without_its_source(latex: str) -> None:
-    made = latex_to_omml(latex)
-    assert made is not None
-    math = ET.fromstring(f"<x {NAMESPACES}>{made}</x>")
+    omml = latex_to_omml(latex)
+    assert omml is not None
+    math = ET.fromstring(f"<x {NAMESPACES}>{omml}</x>")
     assert "\\" not in text_of(math)
     assert "&" not in text_of(math)
 
 
 @pytest.mark.parametrize(
-    ("latex", "said"),
+    ("latex", "expected"),
     [
         (r"\operatorname*{arg\,max}_x f", "argmaxxf"),
         (r"\arg\max_x f", "argmaxxf"),
@@ -45,15 +45,15 @@ def test_a_formula_is_written_without_its_source(latex: str) -> None:
         (r"\bigg\{ z \bigg\}", "{z}"),
     ],
 )
-def test_a_formula_says_what_its_source_says(latex: str, said: str) -> None:
+def test_a_formula_says_what_its_source_says(latex: str, expected: str) -> None:
     math = ET.fromstring(f"<x {NAMESPACES}>{latex_to_omml(latex)}</x>")
-    assert text_of(math).replace("\u2009", "") == said
+    assert text_of(math).replace("\u2009", "") == expected
 
 
 def kinds(latex: str) -> list[str]:
-    made = latex_to_omml(latex)
-    assert made is not None
-    return [part.tag.removeprefix(m) for part in ET.fromstring(f"<x {NAMESPACES}>{made}</x>")[0]]
+    omml = latex_to_omml(latex)
+    assert omml is not None
+    return [part.tag.removeprefix(m) for part in ET.fromstring(f"<x {NAMESPACES}>{omml}</x>")[0]]
 
 
 def test_a_sum_holds_what_it_sums_up_to_the_next_relation() -> None:

@@ -1,11 +1,11 @@
-"""Text that wants to be more than text, and documents that want to be more than documents."""
+"""Hostile markdown and trees: text stays text, and the output stays a valid document."""
 
 import socket
 import time
 
 import pytest
 
-from documents.docx.opened import Opened, docx_of_blocks, open_docx, text_of, w
+from documents.docx.parsed_docx import ParsedDocx, docx_of_blocks, open_docx, text_of, w
 from documents.samples import png
 from footnote.documents.tree import (
     Bullets,
@@ -59,8 +59,8 @@ def test_markup_in_any_place_comes_out_as_text(hostile: str) -> None:
         author=hostile,
         date=hostile,
     )
-    told = [text for _, text in file.paragraphs()]
-    assert sum(text.count(hostile) for text in told) >= 20
+    texts = [text for _, text in file.paragraphs()]
+    assert sum(text.count(hostile) for text in texts) >= 20
     assert [text_of(note).strip() for note in file.all(f"{w}footnote", file.notes)][2:] == [hostile]
     assert {field.text for field in file.all(f"{w}instrText")} == {" NOTEREF _Note1 \\f \\h "}
     assert {part.text for part in file.parts["docProps/core.xml"] if part.tag.endswith("creator")} == {hostile}
@@ -143,7 +143,7 @@ def test_emphasis_in_emphasis_is_written() -> None:
 def test_a_table_of_five_thousand_rows_is_written_whole_and_fast() -> None:
     start = time.process_time()
     file = open_docx("| a | b | c | d | e |\n|---|---|---|---|---|\n" + "| one | 2 | three | **4** | five |\n" * 6000)
-    # A hundred times what it takes; what is to be caught is a cost that grows with the square.
+    # A hundred times the usual cost; the test catches quadratic cost.
     assert time.process_time() - start < 60
     assert len(file.all(f"{w}tr")) == 5001
     assert file.paragraphs()[-1] == ("AfterTable", "1,000 more rows are not shown.")
@@ -161,5 +161,5 @@ def test_code_that_no_lexer_could_bear_is_of_one_colour(repeated: str) -> None:
 
 
 def test_a_line_of_two_million_letters_is_written() -> None:
-    file: Opened = open_docx("a" * 1_999_000)
+    file: ParsedDocx = open_docx("a" * 1_999_000)
     assert file.paragraphs() == [("", "a" * 1_999_000)]

@@ -1,4 +1,4 @@
-"""The files as another program reads them."""
+"""The files as LibreOffice reads them."""
 
 import re
 import shutil
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from documents.docx.opened import open_docx
+from documents.docx.parsed_docx import open_docx
 from documents.samples import SCRIPTS, VIETNAMESE_REPORT
 
 pytestmark = [
@@ -17,7 +17,7 @@ pytestmark = [
 
 
 def read(folder: Path, *markdowns: str) -> list[str]:
-    """What LibreOffice finds in the files of these texts."""
+    """The text that LibreOffice finds in the converted documents."""
     for number, markdown in enumerate(markdowns):
         (folder / f"{number}.docx").write_bytes(open_docx(markdown).made.content)
     convert(folder, "txt:Text (encoded):UTF8", *(f"{number}.docx" for number in range(len(markdowns))))
@@ -25,7 +25,7 @@ def read(folder: Path, *markdowns: str) -> list[str]:
 
 
 def convert(folder: Path, kind: str, *files: str) -> None:
-    # A profile of its own: one that is in use by somebody else is an error.
+    # A profile of its own: LibreOffice refuses one that is in use.
     command = ["soffice", f"-env:UserInstallation=file://{folder}/profile", "--headless", "--convert-to", kind, *files]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=300)
 

@@ -1,6 +1,6 @@
 """Footnotes, and what is like them."""
 
-from documents.docx.opened import docx_of_blocks, open_docx, text_of, w
+from documents.docx.parsed_docx import docx_of_blocks, open_docx, text_of, w
 from footnote.documents.tree import NoteMark, Paragraph, PlainText
 from footnote.sandbox.jobs import SourceNote
 

@@ -1,10 +1,10 @@
-"""Arabic and Hebrew beside English, read from PDFs in the order in which they were written."""
+"""Arabic and Hebrew mixed with English, read from PDFs in logical order."""
 
 import pytest
 
-from documents.pdf.printing import converted
+from documents.pdf.parsed_pdf import convert_to_pdf
 from footnote.documents.extract import extract
-from footnote.documents.extract.bidi import mirror_brackets, reading_order
+from footnote.documents.extract.pdf_layout import mirror_brackets, reading_order
 
 MIXED = {
     "a name and numbers in Arabic": "وجد الباحثون أن نموذج GPT-4 حقق 85.5% في اختبار MMLU عام 2023، وهو أفضل من سابقه.",
@@ -19,7 +19,7 @@ MIXED = {
 
 
 def read(markdown: str) -> str:
-    return extract(converted(markdown).content, "application/pdf", "https://paper.test/a.pdf").text
+    return extract(convert_to_pdf(markdown).content, "application/pdf", "https://paper.test/a.pdf").text
 
 
 @pytest.mark.parametrize("name", MIXED)

@@ -2,7 +2,7 @@ import unicodedata
 
 import pytest
 
-from footnote.documents.extract.charset import decode
+from footnote.documents.charset import decode
 from web.hostile import CHINESE, JAPANESE, KOREAN, RUSSIAN, VIETNAMESE, charsets, windows_1258
 
 TEXTS = {

@@ -1,4 +1,4 @@
-"""Which part of a page is read: all of its content, on pages of many makes, and little else."""
+"""Which part of a page is its content, on pages of many site generators."""
 
 import json
 from collections.abc import Callable

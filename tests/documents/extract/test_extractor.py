@@ -1,4 +1,4 @@
-"""Documents of the web are taken apart in the sandbox, one process each, where a broken parser is good for nothing."""
+"""Documents of the web are parsed in the sandbox, one process each, where an exploited parser gains nothing."""
 
 import asyncio
 import json
@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from footnote.documents.extract import ExtractedPage, UnreadableDocument
-from footnote.documents.extract.extractor import Extractor
 from footnote.sandbox.pool import SandboxPool
+from footnote.web_search.crawl.crawler import Extractor
+from sandbox.hang_monitor import TIMEOUT_SECONDS, HangMonitor, is_running
 from sandbox.test_confine import landlock
-from sandbox.witness import TIMEOUT_SECONDS, Witness, is_running
 
-WORKER = "documents.extract.readers:work"
+WORKER = "documents.extract.hostile_worker:work"
 BROKEN = ("unreadable", "it could not be taken apart")
 LINUX = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"), reason="only Linux has such a sandbox"
@@ -28,13 +28,6 @@ LINUX = pytest.mark.skipif(
 async def extractor() -> AsyncIterator[Extractor]:
     async with SandboxPool(worker=WORKER) as sandbox:
         yield Extractor(sandbox)
-
-
-@pytest.fixture
-async def witness(tmp_path: Path) -> AsyncIterator[Witness]:
-    witness = Witness(tmp_path)
-    yield witness
-    witness.close()
 
 
 async def extract_page(
@@ -65,10 +58,12 @@ async def test_a_broken_parser_reads_no_settings_opens_no_database_connects_nowh
     (tmp_path / "config.json").write_text(settings)
     with sqlite3.connect(tmp_path / "footnote.db") as database:
         database.execute("CREATE TABLE secret (value TEXT)")
-    said = dict(line.split(": ") for line in (await extract_page(extractor, f"break-out#{tmp_path}")).text.splitlines())
+    outcomes = dict(
+        line.split(": ") for line in (await extract_page(extractor, f"break-out#{tmp_path}")).text.splitlines()
+    )
     if not landlock():
-        said = {name: outcome for name, outcome in said.items() if name in ("connect", "start a program")}
-    assert set(said.values()) == {"refused"}
+        outcomes = {name: outcome for name, outcome in outcomes.items() if name in ("connect", "start a program")}
+    assert set(outcomes.values()) == {"refused"}
     assert (tmp_path / "config.json").read_text() == settings or not landlock()
 
 
@@ -102,40 +97,42 @@ async def test_twenty_documents_at_once_get_each_its_own_answer(extractor: Extra
     assert len({answer.title for answer in answers}) == 20, "each in a process of its own"
 
 
-async def test_a_document_that_hangs_holds_up_no_other_and_is_killed_when_its_time_is_over(witness: Witness) -> None:
-    async with SandboxPool(worker=WORKER, environ=witness.environ) as sandbox:
+async def test_a_document_that_hangs_holds_up_no_other_and_is_killed_when_its_time_is_over(
+    hang_monitor: HangMonitor,
+) -> None:
+    async with SandboxPool(worker=WORKER, environ=hang_monitor.environ) as sandbox:
         extractor = Extractor(sandbox)
-        await extract_page(extractor, "page")  # the start of the fork server takes as long as it takes
+        await extract_page(extractor, "page")  # the fork server may start slowly
         job = asyncio.create_task(failure(extractor, "hang", seconds=3.0))
-        await witness.wait_started()
+        await hang_monitor.wait_started()
         assert (await extract_page(extractor, "next")).text == "next 4"
         assert await job == ("timeout", "it could not be taken apart within 3 seconds")
-        await witness.wait_gone()
+        await hang_monitor.wait_gone()
 
 
-async def test_a_document_whose_turn_does_not_come_says_so(witness: Witness) -> None:
-    async with SandboxPool(worker=WORKER, environ=witness.environ, max_processes=1) as sandbox:
+async def test_a_document_whose_turn_does_not_come_says_so(hang_monitor: HangMonitor) -> None:
+    async with SandboxPool(worker=WORKER, environ=hang_monitor.environ, max_processes=1) as sandbox:
         extractor = Extractor(sandbox)
         job = asyncio.create_task(extract_page(extractor, "hang"))
-        await witness.wait_started()
+        await hang_monitor.wait_started()
         assert await failure(extractor, "page", seconds=0.05) == (
             "timeout",
             "its turn to be taken apart did not come within 0.05 seconds",
         )
         job.cancel()
         await asyncio.gather(job, return_exceptions=True)
-        await witness.wait_gone()
+        await hang_monitor.wait_gone()
 
 
-async def test_a_search_that_is_given_up_kills_the_processes_of_its_documents(witness: Witness) -> None:
-    async with SandboxPool(worker=WORKER, environ=witness.environ) as sandbox:
+async def test_a_search_that_is_given_up_kills_the_processes_of_its_documents(hang_monitor: HangMonitor) -> None:
+    async with SandboxPool(worker=WORKER, environ=hang_monitor.environ) as sandbox:
         job = asyncio.create_task(extract_page(Extractor(sandbox), "hang"))
-        await witness.wait_started()
-        assert is_running(witness.pid)
+        await hang_monitor.wait_started()
+        assert is_running(hang_monitor.pid)
         job.cancel()
         with pytest.raises(asyncio.CancelledError):
             await job
-        await witness.wait_gone()
+        await hang_monitor.wait_gone()
 
 
 @pytest.mark.parametrize("crash", ["abort", "killed"])
@@ -163,12 +160,12 @@ async def test_what_a_library_prints_does_not_come_between_the_answers(extractor
     assert [(await extract_page(extractor, url)).text for url in ("noise", "next")] == ["quiet", "next 4"]
 
 
-async def test_closing_ends_a_document_that_is_under_way(witness: Witness) -> None:
-    sandbox = SandboxPool(worker=WORKER, environ=witness.environ)
+async def test_closing_ends_a_document_that_is_under_way(hang_monitor: HangMonitor) -> None:
+    sandbox = SandboxPool(worker=WORKER, environ=hang_monitor.environ)
     extractor = Extractor(sandbox)
     job = asyncio.create_task(failure(extractor, "hang"))
-    await witness.wait_started()
+    await hang_monitor.wait_started()
     await sandbox.close()
-    await witness.wait_gone()
+    await hang_monitor.wait_gone()
     assert await job == BROKEN
     assert await failure(extractor, "next") == BROKEN

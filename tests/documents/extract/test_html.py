@@ -1,4 +1,4 @@
-"""HTML as markdown: the content and nothing else, clean enough to quote, with links beside it."""
+"""HTML as markdown: only the content, clean enough to quote, with its links."""
 
 import unicodedata
 from html import escape
@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footnote.documents.extract import ExtractedPage, UnreadableDocument, extract
-from footnote.documents.extract.document import normalize_nfc
+from footnote.documents.extract import ExtractedPage, UnreadableDocument, extract, normalize_nfc
 from footnote.protocol.sources import Link
 
 PROSE = "This paragraph says a good deal about the subject, with commas, and comes to an end at last."
@@ -267,11 +266,11 @@ def apart(text: str) -> str:
 
 
 def test_letters_are_in_one_piece_and_links_stand_where_their_words_are() -> None:
-    said = "Thủ đô của Việt Nam là Hà Nội, ở miền Bắc, bên bờ sông Hồng; đó là thành phố lớn thứ hai của cả nước."
-    linked = said.replace("Hà Nội", "<a href=/hn>Hà Nội</a>").replace("sông Hồng", "<a href=/sh>sông Hồng</a>")
+    expected = "Thủ đô của Việt Nam là Hà Nội, ở miền Bắc, bên bờ sông Hồng; đó là thành phố lớn thứ hai của cả nước."
+    linked = expected.replace("Hà Nội", "<a href=/hn>Hà Nội</a>").replace("sông Hồng", "<a href=/sh>sông Hồng</a>")
     head = "<title>Hà Nội</title><meta name=author content='Nguyễn Ái'><meta property=og:site_name content='Báo Mới'>"
     found = read(apart(f"<p>{linked}<p>Kết: <a href=/vn>Việt Nam</a>"), apart(head))
-    assert found.text == f"{said}\n\nKết: Việt Nam"
+    assert found.text == f"{expected}\n\nKết: Việt Nam"
     assert (found.title, found.author, found.site_name) == ("Hà Nội", "Nguyễn Ái", "Báo Mới")
     assert [(found.text[link.start : link.end], link.url) for link in found.links] == [
         ("Hà Nội", "https://site.example/hn"),

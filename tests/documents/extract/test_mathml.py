@@ -1,4 +1,4 @@
-"""Formulas of pages are kept, as TeX or in a line."""
+"""Formulas of pages, as TeX or in one line."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def text_of(formula: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("formula", "said"),
+    ("formula", "expected"),
     [
         ('<math alttext="E=mc^2"><mi>E</mi></math>', "$E=mc^2$"),
         (ANNOTATED, "$a^2+b^2=c^2$"),
@@ -36,8 +36,8 @@ def text_of(formula: str) -> str:
         ("<math></math>", ""),
     ],
 )  # fmt: skip
-def test_a_formula_is_kept_as_text(formula: str, said: str) -> None:
-    assert text_of(formula) == " ".join(f"It is known that {said}".split())
+def test_a_formula_is_kept_as_text(formula: str, expected: str) -> None:
+    assert text_of(formula) == " ".join(f"It is known that {expected}".split())
 
 
 def test_a_formula_that_is_not_closed_does_not_swallow_the_page() -> None:

@@ -1,4 +1,4 @@
-"""Office documents of the web are read as uploads are, whatever the server calls them."""
+"""Office documents of the web are read like uploads, whatever content type the server declares."""
 
 import pytest
 
@@ -32,11 +32,11 @@ DOCUMENTS = {
 )
 def test_an_office_document_is_read(suffix: str, declared: str) -> None:
     kind, body = DOCUMENTS[suffix]
-    said, url = kind if declared == "as it is" else declared, f"https://a.test/files/Report.{suffix}?download=1"
-    assert is_readable(said, url)
-    seen = sniff_type(said, body[:512], url)
-    assert seen is not None
-    found = extract(body, seen, url)
+    content_type, url = kind if declared == "as it is" else declared, f"https://a.test/files/Report.{suffix}?download=1"
+    assert is_readable(content_type, url)
+    sniffed = sniff_type(content_type, body[:512], url)
+    assert sniffed is not None
+    found = extract(body, sniffed, url)
     assert SAID in found.text
     assert found.media_type == kind
 
@@ -44,9 +44,9 @@ def test_an_office_document_is_read(suffix: str, declared: str) -> None:
 @pytest.mark.parametrize("suffix", DOCUMENTS)
 def test_without_a_name_its_beginning_tells(suffix: str) -> None:
     kind, body = DOCUMENTS[suffix]
-    seen = sniff_type("application/octet-stream", body[:512], "https://a.test/download?id=7")
-    assert seen in (kind, PACKAGE)
-    assert extract(body, seen, "https://a.test/download?id=7").media_type == kind
+    sniffed = sniff_type("application/octet-stream", body[:512], "https://a.test/download?id=7")
+    assert sniffed in (kind, PACKAGE)
+    assert extract(body, sniffed, "https://a.test/download?id=7").media_type == kind
 
 
 def test_a_zip_file_that_is_no_document_is_not_read() -> None:
@@ -73,7 +73,7 @@ def test_an_old_office_document_is_not_read_and_a_page_that_is_called_one_is() -
     ("body", "reason"),
     [
         (docx(paragraph(SAID))[:400], "it is damaged"),
-        (docx(paragraph("&j;"), beginning=BILLION_LAUGHS), "it declares entities"),
+        (docx(paragraph("&j;"), prolog=BILLION_LAUGHS), "it declares entities"),
         (docx(""), "there is no text in it"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Pages that have little prose: indexes of forums, listings, catalogues. And what is taken for content nowhere."""
+"""Pages with little prose: forum indexes, listings, catalogues; and what is content on no page."""
 
 import pytest
 
@@ -71,13 +71,13 @@ def test_a_page_that_is_named_by_its_state_of_consent_is_read() -> None:
 
 def test_what_buyers_say_is_left_out_unless_the_page_is_about_it() -> None:
     about = "<p>A hammer of forged steel, with a handle of ash, for work on stone, brick and concrete.</p>" * 4
-    said = (
+    reviews = (
         "<div class=customer-reviews>"
         + "<p>I have had it for years, and it is still like new, really.</p>" * 9
         + "</div>"
     )
-    assert "like new" not in page(f"<div>{about}</div>{said}", "https://shop.test/hammer").text
-    assert "like new" in page(f"<div>{about}</div>{said}", "https://shop.test/hammer/reviews").text
+    assert "like new" not in page(f"<div>{about}</div>{reviews}", "https://shop.test/hammer").text
+    assert "like new" in page(f"<div>{about}</div>{reviews}", "https://shop.test/hammer/reviews").text
 
 
 PROSE = "<p>The oldest bridge of concrete, in the park of Chazelet, was built by a gardener, it is said.</p>" * 6

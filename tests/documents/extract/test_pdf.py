@@ -3,9 +3,8 @@ import sys
 
 import pytest
 
-from documents.extract.papers import lines, make_pdf
-from footnote.documents.extract import ExtractedPage, UnreadableDocument, extract
-from footnote.documents.extract.document import MAX_CHARACTERS
+from documents.extract.pdf_builder import lines, make_pdf
+from footnote.documents.extract import MAX_CHARACTERS, ExtractedPage, UnreadableDocument, extract
 from footnote.documents.extract.pdf import MAX_PAGES
 from footnote.protocol.sources import Snapshot
 from web.pdf import pdf
@@ -103,11 +102,11 @@ def test_running_heads_and_page_numbers_are_left_out_after_the_first_page() -> N
         ]
         for number, word in enumerate(("one", "two", "three", "four"), 1)
     ]
-    told = [
+    bodies = [
         f"Page {word} tells something new, for {word} is a number that comes after {word} less one."
         for word in ("one", "two", "three", "four")
     ]
-    assert read(make_pdf(*pages)).text.split("\n\n") == ["Journal of Bridges 12", told[0], "1 of 4", *told[1:]]
+    assert read(make_pdf(*pages)).text.split("\n\n") == ["Journal of Bridges 12", bodies[0], "1 of 4", *bodies[1:]]
 
 
 def test_a_pdf_says_who_wrote_it_and_when() -> None:
@@ -125,10 +124,10 @@ def test_a_pdf_says_who_wrote_it_and_when() -> None:
     assert read(make_pdf(page, facts=facts)).published is None
 
 
-@pytest.mark.parametrize("told", ["untitled", "report-final.doc", "Microsoft Word - report.docx", " "])
-def test_a_title_that_is_none_gives_way_to_the_largest_line(told: str) -> None:
+@pytest.mark.parametrize("title", ["untitled", "report-final.doc", "Microsoft Word - report.docx", " "])
+def test_a_title_that_is_none_gives_way_to_the_largest_line(title: str) -> None:
     page = [*lines("Concrete bridges", size=24, top=780), *lines(*PROSE)]
-    assert read(make_pdf(page, facts=f"/Title ({told})")).title == "Concrete bridges"
+    assert read(make_pdf(page, facts=f"/Title ({title})")).title == "Concrete bridges"
 
 
 def test_a_pdf_with_a_password_says_so() -> None:

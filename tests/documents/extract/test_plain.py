@@ -2,8 +2,7 @@ import zlib
 
 import pytest
 
-from footnote.documents.extract import ExtractedPage, UnreadableDocument, extract
-from footnote.documents.extract.document import MAX_CHARACTERS
+from footnote.documents.extract import MAX_CHARACTERS, ExtractedPage, UnreadableDocument, extract
 from footnote.documents.extract.feeds import MAX_ITEMS
 from footnote.documents.extract.plain import MAX_ROWS
 from footnote.protocol.sources import Link
@@ -184,7 +183,7 @@ def test_entities_are_refused(xml: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("xml", "said"),
+    ("xml", "expected"),
     [
         ("<a/>", ("empty", "there is no text in it")),
         ("<a><b>", ("unreadable", "it is broken: no XML")),
@@ -192,8 +191,8 @@ def test_entities_are_refused(xml: str) -> None:
         ("<a>" * 1000, ("unreadable", "it is nested too deeply")),
     ],
 )
-def test_xml_without_text_says_so(xml: str, said: tuple[str, str]) -> None:
-    assert failure(xml, "application/xml") == said
+def test_xml_without_text_says_so(xml: str, expected: tuple[str, str]) -> None:
+    assert failure(xml, "application/xml") == expected
 
 
 PAGE = "<!doctype html><html><head><title>Rivers</title></head><body><article><p>It is red.</p></article></body></html>"

@@ -1,19 +1,19 @@
-"""Raised figures of PDFs: the number before them stays a number, and what they are can be read."""
+"""Superscripts in PDFs: the number before them stays separate, and they can be read."""
 
 import pytest
 
-from citations.reading import sources_of
-from documents.extract.papers import make_pdf
-from documents.pdf.printing import converted
+from documents.extract.pdf_builder import make_pdf
+from documents.pdf.parsed_pdf import convert_to_pdf
+from evidence.samples import sources_of
 from footnote.documents.extract import extract
-from footnote.evidence.check import check_citations
+from footnote.evidence.verdict import check_citations
 from footnote.sandbox.jobs import SourceNote
 
 SIZE = 12.0
 NARROW = dict(zip(" .,-()ijlft", (278, 278, 278, 333, 333, 333, 222, 222, 222, 278, 278), strict=True))
 WIDTHS = NARROW | dict.fromkeys("ckJsvxyz", 500) | dict.fromkeys("ABEKPSV", 667) | dict.fromkeys("CDHNRUw", 722)
 WIDTHS |= {"r": 333, "I": 278, "m": 833, "M": 833, "O": 778, "W": 944, "T": 611, "F": 611}
-"""Of Helvetica, in thousandths; other letters and all figures are 556 wide."""
+"""Widths of Helvetica, in thousandths; other letters and all digits have 556."""
 
 
 def text_of(body: bytes) -> str:
@@ -21,19 +21,19 @@ def text_of(body: bytes) -> str:
 
 
 def line(*parts: str, size: float = SIZE, top: float = 700) -> list[tuple[float, float, float, str]]:
-    """A line in which every part after `^` is raised and smaller, and every one after `_` is lowered."""
+    """A line in which parts after `^` are raised and smaller, and parts after `_` are lowered."""
     x = 72.0
-    made: list[tuple[float, float, float, str]] = []
+    items: list[tuple[float, float, float, str]] = []
     for part in parts:
-        kind, said = (part[0], part[1:]) if part[0] in "^_" else ("", part)
+        kind, text = (part[0], part[1:]) if part[0] in "^_" else ("", part)
         points = size * 0.65 if kind else size
-        made.append((x, top + {"^": 0.35, "_": -0.15, "": 0.0}[kind] * size, points, said))
-        x += sum(WIDTHS.get(letter, 556) for letter in said) / 1000 * points
-    return made
+        items.append((x, top + {"^": 0.35, "_": -0.15, "": 0.0}[kind] * size, points, text))
+        x += sum(WIDTHS.get(letter, 556) for letter in text) / 1000 * points
+    return items
 
 
 @pytest.mark.parametrize(
-    ("parts", "said"),
+    ("parts", "expected"),
     [
         (("It recovered by the end of 2027", "^3", "."), "It recovered by the end of 2027³."),
         (("It rose until 2027.", "^12", " Then it fell."), "It rose until 2027.¹² Then it fell."),
@@ -44,12 +44,12 @@ def line(*parts: str, size: float = SIZE, top: float = 700) -> list[tuple[float,
     ],
     ids=["a number", "a sentence", "several", "exponents", "a negative exponent", "a letter"],
 )
-def test_a_raised_figure_does_not_run_into_the_word_before_it(parts: tuple[str, ...], said: str) -> None:
-    assert text_of(make_pdf(line(*parts))) == said
+def test_a_raised_figure_does_not_run_into_the_word_before_it(parts: tuple[str, ...], expected: str) -> None:
+    assert text_of(make_pdf(line(*parts))) == expected
 
 
 @pytest.mark.parametrize(
-    ("parts", "said"),
+    ("parts", "text"),
     [
         (("Water is H", "_2", "O and air has CO", "_2", " 25 times"), "Water is H2O and air has CO2 25 times"),
         (("On the 1", "^st", " of May, the 22", "^nd", " time"), "On the 1st of May, the 22nd time"),
@@ -58,8 +58,8 @@ def test_a_raised_figure_does_not_run_into_the_word_before_it(parts: tuple[str, 
     ],
     ids=["below the line", "ordinals", "words", "none"],
 )
-def test_what_is_no_raised_figure_stays_as_it_is(parts: tuple[str, ...], said: str) -> None:
-    assert text_of(make_pdf(line(*parts))) == said
+def test_what_is_no_raised_figure_stays_as_it_is(parts: tuple[str, ...], text: str) -> None:
+    assert text_of(make_pdf(line(*parts))) == text
 
 
 def test_a_note_at_the_foot_of_a_page_is_a_paragraph_that_begins_with_its_figure() -> None:
@@ -97,7 +97,7 @@ SOURCES = {
 
 
 def test_a_report_that_we_exported_reads_as_it_was_written() -> None:
-    text = text_of(converted(REPORT, sources=SOURCES).content)
+    text = text_of(convert_to_pdf(REPORT, sources=SOURCES).content)
     assert "The economy recovered by the end of 2027³. Output rose by 10³ units in 2026¹,³, or by 2¹⁰ of them." in text
     assert "2025 512¹" in text
     assert "20273" not in text

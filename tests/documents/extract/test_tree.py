@@ -1,4 +1,4 @@
-"""Markup into a tree, as browsers nest it: end tags are missing, wrong, or in the wrong order."""
+"""HTML parsed into a tree as browsers nest it: end tags may be missing, wrong, or out of order."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from footnote.documents.extract.tree import HtmlNode, parse_html
 
 
 def outline(source: str) -> str:
-    """`p[a b[c]]`: tags with what is in them, spaces as they come."""
+    """`p[a b[c]]`: tags with their content, and spaces unchanged."""
     return " ".join(_outline(kid) for kid in parse_html(source).root.kids if not _is_blank(kid))
 
 

@@ -1,4 +1,4 @@
-"""UTF-16 with and without its mark, told from other texts and from what is no text at all."""
+"""UTF-16 with and without a BOM, distinguished from other encodings and from binary data."""
 
 import itertools
 import random
@@ -8,8 +8,8 @@ import pytest
 
 from documents.extract.test_charset import TEXTS as NARROW
 from documents.extract.test_plain import failure, read
+from footnote.documents.charset import detect_wide_encoding
 from footnote.documents.media import sniff_type
-from footnote.documents.wide_encodings import detect_wide_encoding
 
 TEXTS = {
     "vi": "Giá thép hôm nay tăng mạnh trên thị trường thế giới. Đây là một đoạn văn bản dài để đọc và trích dẫn.",
@@ -72,9 +72,9 @@ def test_no_other_encoding_is_taken_for_it(encoding: str, subtests: pytest.Subte
 @pytest.mark.parametrize("mark", [b"", b"\xff\xfe", b"\xfe\xff"])
 @pytest.mark.parametrize("charset", ["", "; charset=utf-16"])
 def test_what_is_no_text_does_not_become_one_by_a_mark_or_a_word(mark: bytes, charset: str) -> None:
-    chance = random.Random(7)
-    noise = chance.randbytes(3000)
-    samples = struct.pack("<2000h", *(chance.randint(-3000, 3000) for _ in range(2000)))
+    rng = random.Random(7)
+    noise = rng.randbytes(3000)
+    samples = struct.pack("<2000h", *(rng.randint(-3000, 3000) for _ in range(2000)))
     numbers = struct.pack("<500I", *range(500))
     for body in (noise, samples, numbers):
         assert failure(mark + body, f"text/plain{charset}") == NO_TEXT

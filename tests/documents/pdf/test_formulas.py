@@ -1,8 +1,8 @@
-"""LaTeX as it is written every day, set by the typesetter."""
+"""Common LaTeX, set by the typesetter."""
 
 import pytest
 
-from documents.pdf.printing import Pages, converted
+from documents.pdf.parsed_pdf import ParsedPdf, convert_to_pdf
 
 
 @pytest.mark.parametrize(
@@ -36,11 +36,11 @@ from documents.pdf.printing import Pages, converted
     ],
 )
 def test_a_formula_is_set_and_not_shown_as_latex(latex, shown):
-    result = converted(f"$$\n{latex}\n$$")
-    assert (Pages(result.content).text(), result.notes) == (shown, ())
+    result = convert_to_pdf(f"$$\n{latex}\n$$")
+    assert (ParsedPdf(result.content).text(), result.notes) == (shown, ())
     assert b"pdfuaid:part" in result.content
 
 
 @pytest.mark.parametrize("latex", [r"\xrightarrow", r"\boxed{", r"\tag{"])
 def test_one_that_lacks_something_stands_as_latex(latex):
-    assert len(converted(f"${latex}$ and $a$").notes) == 1
+    assert len(convert_to_pdf(f"${latex}$ and $a$").notes) == 1

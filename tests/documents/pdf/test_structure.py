@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from documents import samples
-from documents.pdf.printing import Pages, converted
+from documents.pdf.parsed_pdf import ParsedPdf, convert_to_pdf
 from footnote.sandbox.jobs import SourceNote
 
 _HEADINGS = "# Title\n\n## One\n\ntext\n\n### Inner *part*\n\ntext\n\n## Two `code`\n\nSee [one](#one).\n"
 
 
 def test_bookmarks_are_the_headings():
-    assert Pages(converted(_HEADINGS).content).bookmarks() == [
+    assert ParsedPdf(convert_to_pdf(_HEADINGS).content).bookmarks() == [
         (1, "Title"),
         (2, "One"),
         (3, "Inner part"),
@@ -21,13 +21,13 @@ def test_bookmarks_are_the_headings():
 
 
 def test_levels_that_a_text_leaves_out_are_closed_up():
-    pages = Pages(converted("## Begin\n\n#### Deep\n\n# Top\n\n### Third").content)
+    pages = ParsedPdf(convert_to_pdf("## Begin\n\n#### Deep\n\n# Top\n\n### Third").content)
     assert pages.bookmarks() == [(1, "Begin"), (2, "Deep"), (1, "Top"), (2, "Third")]
 
 
 def test_a_document_says_of_itself_what_its_front_matter_says():
-    result = converted(samples.VIETNAMESE_REPORT)
-    pages = Pages(result.content)
+    result = convert_to_pdf(samples.VIETNAMESE_REPORT)
+    pages = ParsedPdf(result.content)
     about = pages.metadata()
     assert (about["Title"], about["Author"], about["CreationDate"]) == (
         "Điện mặt trời mái nhà ở Việt Nam",
@@ -42,17 +42,17 @@ def test_a_document_says_of_itself_what_its_front_matter_says():
 
 @pytest.mark.parametrize("date", ["2026-02-30", "2026-13-01", "yesterday", "0000-00-00"])
 def test_a_date_that_is_none_is_shown_all_the_same(date):
-    assert date in Pages(converted(f"---\ntitle: T\ndate: {date}\n---\ntext").content).text()
+    assert date in ParsedPdf(convert_to_pdf(f"---\ntitle: T\ndate: {date}\n---\ntext").content).text()
 
 
 def test_a_title_that_no_heading_says_stands_above_the_text():
-    assert Pages(converted("---\ntitle: My title\nauthor: A B\n---\n## One\n\ntext").content).text() == (
+    assert ParsedPdf(convert_to_pdf("---\ntitle: My title\nauthor: A B\n---\n## One\n\ntext").content).text() == (
         "My title A B One text"
     )
 
 
 def test_the_name_of_a_file_is_no_title_on_the_page():
-    pages = Pages(converted("only text").content)
+    pages = ParsedPdf(convert_to_pdf("only text").content)
     assert (pages.text(), pages.metadata()["Title"]) == ("only text", "report")
 
 
@@ -61,7 +61,7 @@ def test_links_lead_to_the_web_and_to_mailboxes_only():
         "[web](https://example.com/a?b=c&d=%22) https://bare.example/x_(y). <mailto:a@b.example> "
         "[file](file:///etc/passwd) [script](javascript:alert(1)) [data](data:text/html,x) [path](/etc/passwd)"
     )
-    pages = Pages(converted(markdown).content)
+    pages = ParsedPdf(convert_to_pdf(markdown).content)
     assert pages.addresses() == [
         "https://example.com/a?b=c&d=%22",
         "https://bare.example/x_(y)",
@@ -75,7 +75,7 @@ def test_notes_stand_at_the_foot_with_title_address_and_dates_of_the_source():
         3: SourceNote("Third", "https://c.example/3", "2026-02-01T10:00:00Z", "2025-12-31"),
         7: SourceNote("Seventh", "https://c.example/7"),
     }
-    pages = Pages(converted("First [3]. Then [7, 3] and [9].", sources=sources).content)
+    pages = ParsedPdf(convert_to_pdf("First [3]. Then [7, 3] and [9].", sources=sources).content)
     assert pages.text() == (
         "First3. Then7 , 3 and [9]. "
         "3 Third. https://c.example/3 (published 2025-12-31, read 2026-02-01) 7 Seventh. https://c.example/7"
@@ -84,16 +84,16 @@ def test_notes_stand_at_the_foot_with_title_address_and_dates_of_the_source():
 
 
 def test_a_note_with_a_name_gets_a_number_that_no_source_has():
-    text = Pages(
-        converted("One[^x] two [2].\n\n[^x]: Named.", sources={2: SourceNote("S", "https://s.example")}).content
+    text = ParsedPdf(
+        convert_to_pdf("One[^x] two [2].\n\n[^x]: Named.", sources={2: SourceNote("S", "https://s.example")}).content
     )
     assert text.text() == "One3 two2. 3 Named. 2 S. https://s.example"
 
 
 def test_long_reports_have_contents_with_page_numbers():
     markdown, images = samples.long_report(10)
-    result = converted(markdown, images=images)
-    pages = Pages(result.content)
+    result = convert_to_pdf(markdown, images=images)
+    pages = ParsedPdf(result.content)
     texts = [" ".join(text.split()) for text in pages.texts()]
     headings = [line.lstrip("# ") for line in markdown.splitlines() if line.startswith("#")]
     assert [title for _, title in pages.bookmarks()] == headings
@@ -106,12 +106,12 @@ def test_long_reports_have_contents_with_page_numbers():
 
 
 def test_short_texts_have_no_contents():
-    assert "Contents" not in Pages(converted("# T\n\n" + "## S\n\ntext\n\n" * 9).content).text()
+    assert "Contents" not in ParsedPdf(convert_to_pdf("# T\n\n" + "## S\n\ntext\n\n" * 9).content).text()
 
 
 def test_tables_break_over_pages_and_repeat_their_heads():
     rows = "".join(f"| {row} | value {row} |\n" for row in range(150))
-    texts = Pages(converted(f"| Number | Value |\n|--:|---|\n{rows}").content).texts()
+    texts = ParsedPdf(convert_to_pdf(f"| Number | Value |\n|--:|---|\n{rows}").content).texts()
     assert len(texts) > 2
     assert all("Number" in text and "Value" in text for text in texts)
     words = " ".join(texts).split()
@@ -121,47 +121,49 @@ def test_tables_break_over_pages_and_repeat_their_heads():
 def test_a_row_is_broken_over_pages_only_if_it_is_high():
     row = "| begins {0} " + "with some words " * 30 + "ends{0} | and {0} |\n"
     rows = "".join(row.format(at) for at in range(60))
-    texts = Pages(converted(f"| Words | Second |\n|---|---|\n{rows}").content).texts()
+    texts = ParsedPdf(convert_to_pdf(f"| Words | Second |\n|---|---|\n{rows}").content).texts()
     assert len(texts) > 2
     for text in texts:
-        said = text.replace("\r\n", " ").split()
-        begun = [word for at, word in enumerate(said) if said[at - 1] == "begins"]
-        assert begun == [word.removeprefix("ends") for word in said if word.startswith("ends")]
-    endless = Pages(converted(f"| Words | Second |\n|---|---|\n| {'word ' * 3000} | a |").content).text()
+        words = text.replace("\r\n", " ").split()
+        started = [word for at, word in enumerate(words) if words[at - 1] == "begins"]
+        assert started == [word.removeprefix("ends") for word in words if word.startswith("ends")]
+    endless = ParsedPdf(convert_to_pdf(f"| Words | Second |\n|---|---|\n| {'word ' * 3000} | a |").content).text()
     assert endless.count("word") == 3000
 
 
 def test_rows_beyond_the_limit_are_counted():
     rows = "".join(f"| {row} |\n" for row in range(5010))
-    result = converted(f"| n |\n|---|\n{rows}\nafter")
+    result = convert_to_pdf(f"| n |\n|---|\n{rows}\nafter")
     assert result.notes == ("10 rows of tables are left out: a document shows 5,000 at most.",)
-    assert Pages(result.content).text().endswith("4999 10 more rows are not shown. after")
+    assert ParsedPdf(result.content).text().endswith("4999 10 more rows are not shown. after")
 
 
 def test_tasks_quotations_code_and_rules_are_shown():
     markdown = "- [x] done\n- [ ] open\n  - inner\n\n> said\n\n```python\nif x:\n    y()\n```\n\n"
     markdown += "---\n\n1. one\n2. two\n\n~~no~~"
-    assert Pages(converted(markdown).content).text() == ("☑ done ☐ open – inner said if x: y() 1. one 2. two no")
+    assert ParsedPdf(convert_to_pdf(markdown).content).text() == (
+        "☑ done ☐ open – inner said if x: y() 1. one 2. two no"
+    )
 
 
 def test_formulas_are_set_and_keep_their_latex_for_those_who_listen():
-    result = converted("$E = mc^2$ and\n\n$$\\frac{a}{b}$$\n\n\\[ x \\in \\mathbb{R} \\]")
+    result = convert_to_pdf("$E = mc^2$ and\n\n$$\\frac{a}{b}$$\n\n\\[ x \\in \\mathbb{R} \\]")
     assert result.notes == ()
-    assert Pages(result.content).text() == "𝐸 = 𝑚𝑐 2 and 𝑎 𝑏 𝑥 ∈ ℝ"
+    assert ParsedPdf(result.content).text() == "𝐸 = 𝑚𝑐 2 and 𝑎 𝑏 𝑥 ∈ ℝ"
     assert b"pdfuaid:part" in result.content
 
 
 def test_pictures_are_shown_and_described():
     images = {"/a.png": samples.png(300, 100), "/b.svg": samples.SVG, "/c.jpg": samples.JPEG}
     markdown = "![First](a.png)\n\n![Second](./b.svg)\n\nIn ![third](/c.jpg) a line."
-    result = converted(markdown, images=images)
+    result = convert_to_pdf(markdown, images=images)
     assert result.notes == ()
-    assert Pages(result.content).text() == "In a line."
+    assert ParsedPdf(result.content).text() == "In a line."
     assert b"pdfuaid:part" in result.content
 
 
 def test_the_same_work_gives_the_same_bytes():
-    assert converted(samples.VIETNAMESE_REPORT).content == converted(samples.VIETNAMESE_REPORT).content
+    assert convert_to_pdf(samples.VIETNAMESE_REPORT).content == convert_to_pdf(samples.VIETNAMESE_REPORT).content
 
 
 @pytest.mark.parametrize("hidden", ["footnote_fonts", "tex2typst"])
@@ -170,9 +172,9 @@ def test_without_a_package_the_document_is_made_all_the_same(hidden):
 import sys
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
 sys.modules[{hidden!r}] = None
-from documents.pdf.printing import Pages, converted
-result = converted("# Báo cáo 报告\\n\\nTiếng Việt, $x^2$.")
-print([*result.notes, "Tiếng Việt, " in Pages(result.content).text()])
+from documents.pdf.parsed_pdf import ParsedPdf, convert_to_pdf
+result = convert_to_pdf("# Báo cáo 报告\\n\\nTiếng Việt, $x^2$.")
+print([*result.notes, "Tiếng Việt, " in ParsedPdf(result.content).text()])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     expected = {
@@ -186,5 +188,5 @@ print([*result.notes, "Tiếng Việt, " in Pages(result.content).text()])
 
 
 def test_an_empty_text_is_an_empty_page():
-    pages = Pages(converted("").content)
+    pages = ParsedPdf(convert_to_pdf("").content)
     assert (len(pages.file), pages.text(), pages.metadata()["Title"]) == (1, "", "report")

@@ -1,5 +1,5 @@
-"""An MCP server on the official package's own server class: the `add` of its quickstart, and a tool for each thing
-that a server can answer. Run it as a program: over its standard streams, or with a port over HTTP."""
+"""An MCP server on the server class of the official package: the `add` of its quickstart, and a tool for each kind of
+result. Run it as a program: over stdio, or with a port over HTTP."""
 
 import os
 import socket
@@ -135,10 +135,10 @@ def die() -> str:
 
 
 def serve_http(port: int) -> None:
-    """On the port, or on a free one for 0, which is printed.
+    """Serves on the port, or on a free one for 0, and prints it.
 
-    A request needs the TOKEN of the environment. With SESSIONS the server is one of the older kind, which does not
-    know the question that newer clients ask first, and keeps a session for each client.
+    Requests need the TOKEN of the environment. With SESSIONS the server behaves like older versions: it does not know
+    the discovery request of newer clients, and keeps a session for each client.
     """
     app = server.streamable_http_app()
 

@@ -1,4 +1,4 @@
-"""An MCP server whose list of tools comes in pages, and in which most are odd; given a number, so many plain ones."""
+"""An MCP server with a paged list of mostly invalid tools; with a number as argument, so many valid ones."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""How the servers of the tests are reached: as a command, or over HTTP in a process of their own."""
+"""The settings of the MCP servers of the tests: as a command, or over HTTP in a process of their own."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ ODD = McpServerSettings("odd", command=sys.executable, args=(str(_HERE / "odd.py
 
 @asynccontextmanager
 async def serve_example(port: int = 0, **environment: str) -> AsyncIterator[McpServerSettings]:
-    """The example over HTTP; port 0 takes a free one."""
+    """Runs the example server over HTTP; port 0 takes a free one."""
     environment = {"PATH": os.environ["PATH"], **environment}
     program = [sys.executable, str(_HERE / "example.py"), str(port)]
     process = await asyncio.create_subprocess_exec(*program, stdout=subprocess.PIPE, env=environment)

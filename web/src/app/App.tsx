@@ -6,9 +6,9 @@ import { view } from "../state/view";
 import { Boundary } from "../ui/Boundary";
 import { Button } from "../ui/Button";
 import "./app.css";
-import { listenForShortcuts } from "./keys";
+import { closeConfirmationOnBack } from "./confirmations";
+import { listenForShortcuts } from "./keyboard";
 import { Login } from "./Login";
-import { closeQuestionOnStep } from "./questions";
 import { Shell } from "./Shell";
 import { Toasts } from "./Toasts";
 import { words } from "./words";
@@ -18,17 +18,17 @@ const SettingsDialog = lazy(async () => ({ default: (await import("../features/s
 const ShortcutsDialog = lazy(async () => ({ default: (await import("../features/settings")).ShortcutsDialog }));
 
 export function App() {
-  const visit = useStore(catalog, (known) => known.visit);
-  useEffect(() => (visit === "known" ? listenForShortcuts() : undefined), [visit]);
-  useEffect(closeQuestionOnStep, []);
+  const login = useStore(catalog, (known) => known.login);
+  useEffect(() => (login === "in" ? listenForShortcuts() : undefined), [login]);
+  useEffect(closeConfirmationOnBack, []);
   return (
     <>
       <Boundary>
-        {visit === "known" && <Shell />}
-        {visit === "nobody" && <Login />}
-        {(visit === "unknown" || visit === "unreachable") && <Threshold />}
+        {login === "in" && <Shell />}
+        {login === "out" && <Login />}
+        {(login === "unknown" || login === "unreachable") && <Threshold />}
       </Boundary>
-      <Suspense>{visit === "known" && <OpenDialog />}</Suspense>
+      <Suspense>{login === "in" && <OpenDialog />}</Suspense>
       <Toasts />
     </>
   );
@@ -43,7 +43,7 @@ function OpenDialog() {
 /** Before it is known who is there. */
 function Threshold() {
   const t = useWords(words);
-  const unreachable = useStore(catalog, (known) => known.visit === "unreachable");
+  const unreachable = useStore(catalog, (known) => known.login === "unreachable");
   return (
     <main className="app-threshold">
       <h1>Footnote</h1>

@@ -22,7 +22,7 @@ export function DrawerFrame({ drawer }: { drawer: Drawer }) {
   const sources = useStore(conversation, (known) => sourcesByNumber(known.turns).size);
   const files = useStore(conversation, (known) => known.files.length);
   const close = useRef<HTMLButtonElement>(null);
-  useReturn(close);
+  useFocusReturn(close);
   return (
     <aside
       className="app-drawer"
@@ -63,7 +63,7 @@ export function DrawerFrame({ drawer }: { drawer: Drawer }) {
 }
 
 /** The keyboard goes into the panel when it opens, and back to where it was when it closes. */
-function useReturn(first: { current: HTMLElement | null }): void {
+function useFocusReturn(first: { current: HTMLElement | null }): void {
   useEffect(() => {
     const before = document.activeElement;
     if (before instanceof HTMLElement && before.matches(":focus-visible")) first.current?.focus();

@@ -4,13 +4,13 @@ import { useLocale, useWords } from "../lib/i18n";
 import { useStore } from "../lib/store";
 import { api } from "../protocol/client";
 import { conversation } from "../state/conversation";
-import { goTo } from "../state/place";
 import { preferences } from "../state/preferences";
+import { navigate } from "../state/router";
 import { sourcesByNumber } from "../state/select";
 import { toggleDrawer, toggleSidebar, view } from "../state/view";
 import { Button } from "../ui/Button";
 import { Menu } from "../ui/Menu";
-import { useNarrow, usePhone } from "./room";
+import { useNarrow, usePhone } from "./breakpoints";
 import { words } from "./words";
 
 export function Header() {
@@ -33,7 +33,7 @@ export function Header() {
         onClick={toggleSidebar}
       />
       {(phone || !open) && sessionId !== null && (
-        <Button look="quiet" icon={Plus} label={t.newConversation} onClick={() => goTo(null)} />
+        <Button look="quiet" icon={Plus} label={t.newConversation} onClick={() => navigate(null)} />
       )}
       {sessionId !== null ? (
         <h1 className="app-title" title={title}>

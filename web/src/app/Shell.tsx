@@ -7,15 +7,16 @@ import { Welcome } from "../features/welcome";
 import { useWords } from "../lib/i18n";
 import { useStore } from "../lib/store";
 import { conversation } from "../state/conversation";
-import { tryNow } from "../state/following";
 import { preferences } from "../state/preferences";
+import { retryNow } from "../state/runStream";
+import { isReconnecting } from "../state/session";
 import { closeBeside, closeDrawer, closeSheet, view } from "../state/view";
 import { Spinner } from "../ui/Badge";
 import { Boundary } from "../ui/Boundary";
 import { Button } from "../ui/Button";
+import { useNarrow, useOverlay, usePhone } from "./breakpoints";
 import { DrawerFrame } from "./DrawerFrame";
 import { Header } from "./Header";
-import { useNarrow, useOverlay, usePhone } from "./room";
 import { words } from "./words";
 
 const FileViewer = lazy(async () => ({ default: (await import("../features/files")).FileViewer }));
@@ -89,14 +90,14 @@ function Conversation() {
 
 function Banner() {
   const t = useWords(words);
-  const reconnecting = useStore(conversation, (known) => known.link === "reconnecting");
+  const reconnecting = useStore(conversation, (known) => isReconnecting(known));
   return (
     <div role="status" className="app-banner-place">
       {reconnecting && (
         <div className="app-banner">
           <Spinner />
           <span>{t.reconnecting}</span>
-          <Button small onClick={tryNow}>
+          <Button small onClick={retryNow}>
             {t.tryNow}
           </Button>
         </div>

@@ -13,7 +13,7 @@ export function Toasts() {
   const shown = useStore(toasts);
   const t = useWords(words);
   const place = useRef<HTMLElement>(null);
-  const dialog = useStore(openDialogs, (open) => open.at(-1) ?? null);
+  const dialog = useStore(openDialogs, (open) => open.at(-1)?.element ?? null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: in another dialog, or on the page again, it is a new element.
   useEffect(() => {
     const element = place.current;

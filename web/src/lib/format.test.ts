@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { size } from "./format";
+import { ago, size } from "./format";
 
 // Here is no browser to ask for its languages.
 vi.hoisted(() => {
@@ -29,4 +29,17 @@ test("sizes go up in the steps that limits are set in", () => {
 test("what would be rounded to a whole step is one of the next", () => {
   expect(size(1024 ** 2 - 1, "en")).toBe("1 MB");
   expect(size(1024 ** 2 - 200, "en")).toBe("1,023.8 KB");
+});
+
+test("a moment ago is just now, and anything older than a week is a date", () => {
+  const now = Date.parse("2025-03-20T12:00:00Z");
+  expect(["en", "vi", "zh"].map((locale) => ago("2025-03-20T11:59:30Z", locale as "en", now))).toEqual([
+    "just now",
+    "vừa xong",
+    "刚刚",
+  ]);
+  expect(ago("2025-03-20T11:55:00Z", "en", now)).toBe("5 min. ago");
+  expect(ago("2025-03-19T12:00:00Z", "en", now)).toBe("yesterday");
+  expect(ago("2025-03-01T12:00:00Z", "en", now)).toBe("Mar 1, 2025");
+  expect(ago("not a date", "en", now)).toBe("not a date");
 });

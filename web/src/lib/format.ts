@@ -7,6 +7,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** The steps that limits are set in: 100 MB are 104,857,600 bytes. */
 const STEP = 1024;
+/** `Intl.RelativeTimeFormat` would say "this minute". */
+const JUST_NOW: Readonly<Record<Locale, string>> = { en: "just now", vi: "vừa xong", zh: "刚刚" };
 const UNITS = ["KB", "MB", "GB", "TB"] as const;
 
 export function number(value: number, locale: Locale): string {
@@ -47,13 +49,13 @@ export function day(iso: string, locale: Locale): string {
   return new Intl.DateTimeFormat(languageTag(locale), { dateStyle: "medium" }).format(date);
 }
 
-/** "5 minutes ago", "yesterday"; dates further back as they are. */
+/** "just now", "5 minutes ago", "yesterday"; a date for anything older than a week. */
 export function ago(iso: string, locale: Locale, now = Date.now()): string {
   const seconds = (new Date(iso).getTime() - now) / 1000;
   const past = Math.abs(seconds);
   const relative = new Intl.RelativeTimeFormat(languageTag(locale), { numeric: "auto", style: "short" });
   if (Number.isNaN(seconds)) return iso;
-  if (past < MINUTE) return relative.format(0, "minute");
+  if (past < MINUTE) return JUST_NOW[locale];
   if (past < HOUR) return relative.format(Math.round(seconds / MINUTE), "minute");
   if (past < DAY) return relative.format(Math.round(seconds / HOUR), "hour");
   if (past < 7 * DAY) return relative.format(Math.round(seconds / DAY), "day");

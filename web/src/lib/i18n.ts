@@ -1,6 +1,6 @@
 /** Words in three languages. Each folder has its own, in `words.ts`; that none is missing is checked by the compiler. */
 
-import { recall } from "./kept";
+import { readStored } from "./localStorage";
 import { Store, useStore } from "./store";
 
 const LOCALES = ["en", "vi", "zh"] as const;
@@ -23,7 +23,7 @@ export function localeOfBrowser(languages: readonly string[] = navigator.languag
   return LOCALES.find((locale) => locale === known.find((one) => LOCALES.some((two) => two === one))) ?? "en";
 }
 
-export const locale = new Store<Locale>(recall<Locale | null>("locale", null) ?? localeOfBrowser());
+export const locale = new Store<Locale>(readStored<Locale | null>("locale", null) ?? localeOfBrowser());
 
 /** How screen readers and fonts know the language: Chinese needs to say which script. */
 export function languageTag(of: Locale): string {

@@ -1,4 +1,4 @@
-/** All requests of the page. It asks its own server and nobody else; the cookie says who is asking. */
+/** All requests of the page. They go to its own server only, and are authenticated by the session cookie. */
 
 import { wordsNow } from "../lib/i18n";
 import type {
@@ -29,9 +29,10 @@ import type {
   User,
   UserList,
 } from "./events.gen";
+import { reasonText } from "./reasons";
 import { words } from "./words";
 
-/** The server refused. `status` 0: it was not reached at all. */
+/** A request that failed. `status` 0: the server could not be reached. */
 export class RequestFailed extends Error {
   constructor(
     readonly status: number,
@@ -53,18 +54,19 @@ interface Options {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
-  /** How long to wait for the answer to begin. */
-  patience?: number;
+  /** How long to wait for the response headers. */
+  timeoutMs?: number;
 }
 
-const PATIENCE_MS = 25_000;
-/** What the server works on before it answers. */
-const LONG_WORK_MS = 180_000;
+const TIMEOUT_MS = 25_000;
+/** For conversions and unpacking, which the server finishes before it responds. */
+const LONG_TIMEOUT_MS = 180_000;
 
-/** Told when an answer says that nobody is logged in. */
-let onLoggedOut: () => void = () => undefined;
-export function whenLoggedOut(listener: () => void): void {
-  onLoggedOut = listener;
+const loggedOutListeners = new Set<() => void>();
+
+/** `listener` is called when a response says that the user is not logged in. */
+export function onLoggedOut(listener: () => void): void {
+  loggedOutListeners.add(listener);
 }
 
 function address(path: string, query: Query = {}): string {
@@ -76,7 +78,7 @@ function address(path: string, query: Query = {}): string {
 export async function refusal(response: Response): Promise<RequestFailed> {
   try {
     const { error } = (await response.json()) as { error: ErrorBody };
-    return new RequestFailed(response.status, error.type, error.message, error.retryable);
+    return new RequestFailed(response.status, error.type, reasonText(error), error.retryable);
   } catch {
     return new RequestFailed(
       response.status,
@@ -94,10 +96,10 @@ async function send(method: string, path: string, options: Options = {}): Promis
     headers["content-type"] = "application/json";
     init.body = JSON.stringify(options.body);
   }
-  // A line that is dead and does not say so must not hold the page; how long the rest of an answer takes is its own matter.
-  const patience = new AbortController();
-  const timer = setTimeout(() => patience.abort(), options.patience ?? PATIENCE_MS);
-  init.signal = options.signal ? AbortSignal.any([options.signal, patience.signal]) : patience.signal;
+  // The timeout covers the wait for the response headers: a dead connection must not block the page. The body may take longer.
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), options.timeoutMs ?? TIMEOUT_MS);
+  init.signal = options.signal ? AbortSignal.any([options.signal, timeout.signal]) : timeout.signal;
   let response: Response;
   try {
     response = await fetch(address(path, options.query), init);
@@ -109,7 +111,7 @@ async function send(method: string, path: string, options: Options = {}): Promis
   }
   if (response.ok) return response;
   const failed = await refusal(response);
-  if (failed.status === 401 && path !== "/v2/auth/login") onLoggedOut();
+  if (failed.status === 401 && path !== "/v2/auth/login") for (const listener of loggedOutListeners) listener();
   throw failed;
 }
 
@@ -120,7 +122,8 @@ async function json<T>(method: string, path: string, options?: Options): Promise
 const ANY = { accept: "*/*" };
 const session = (id: string, rest = "") => `/v2/sessions/${encodeURIComponent(id)}${rest}`;
 
-/** On a call that waits: for this one, for all of its tool in the session, for all of its tool, or not at all. */
+/** The user's decision on a tool call that needs approval: this call, all calls of the tool in this session, all calls of
+ * the tool, or none. */
 export type Decision = "once" | "session" | "always" | "deny";
 
 export interface Question {
@@ -184,13 +187,13 @@ export const api = {
     json<FileContent>("GET", session(id, "/files/content"), { query: { file_path: path, version } }),
   fileCitations: (id: string, path: string, version?: number) =>
     json<FileCitations>("GET", session(id, "/files/citations"), { query: { file_path: path, version } }),
-  /** With the hash of what was read, which a change must name. */
+  /** With the hash of the content, which a later write must name. */
   readFile: async (id: string, path: string, version?: number) => {
     const answer = await send("GET", session(id, "/files/content"), { query: { file_path: path, version } });
     const hash = /[0-9a-f]{64}/.exec(answer.headers.get("etag") ?? "")?.[0] ?? null;
     return { ...((await answer.json()) as FileContent), hash };
   },
-  /** `baseHash`: of the version that was changed. Where the file holds something else by now it is a `file_changed`. */
+  /** `baseHash`: the hash of the version that was edited. If the file has changed since, the server answers `file_changed`. */
   writeFile: (id: string, path: string, content: string, baseHash: string | null) =>
     json<FileRecord>("PUT", session(id, "/files/content"), {
       body: { file_path: path, content, base_hash: baseHash },
@@ -200,7 +203,7 @@ export const api = {
   text: (id: string, path: string) => json<FileText>("GET", session(id, "/files/text"), { query: { file_path: path } }),
   rawUrl: (id: string, path: string, version?: number) =>
     address(session(id, "/files/raw"), { file_path: path, version }),
-  /** An image that is written as text. */
+  /** For images that are text (SVG). */
   rawText: async (id: string, path: string, version?: number) =>
     (await send("GET", session(id, "/files/raw"), { query: { file_path: path, version }, headers: ANY })).text(),
   frameUrl: (id: string, path: string, version?: number) =>
@@ -218,13 +221,13 @@ export const api = {
   convert: (id: string, path: string, kind: ConvertType) =>
     json<ConvertedFile>("POST", session(id, "/files/convert"), {
       body: { file_path: path, convert_type: kind },
-      patience: LONG_WORK_MS,
+      timeoutMs: LONG_TIMEOUT_MS,
     }),
   unpack: (id: string, path: string) =>
-    json<FileList>("POST", session(id, "/files/unpack"), { body: { file_path: path }, patience: LONG_WORK_MS }),
+    json<FileList>("POST", session(id, "/files/unpack"), { body: { file_path: path }, timeoutMs: LONG_TIMEOUT_MS }),
   removeFile: (id: string, path: string) => send("DELETE", session(id, "/files"), { query: { file_path: path } }),
 
   faviconUrl: (domain: string) => `/v2/favicons/${encodeURIComponent(domain)}`,
-  /** An image of the web, through our server. Only ever after a click: that it is asked for tells its host something. */
+  /** An image of the web, fetched by our server, and only after a click: the request tells its host something. */
   image: async (url: string) => (await send("POST", "/v2/images", { body: { url } })).blob(),
 };

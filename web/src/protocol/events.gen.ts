@@ -100,6 +100,7 @@ export interface Citation {
   quote_start: number | null;
   quote_end: number | null;
   snapshot_id: string | null;
+  passage: string | null;
 }
 
 export interface CitationsGrowth {
@@ -142,11 +143,23 @@ export interface ErrorBody {
   type: string;
   message: string;
   retryable: boolean;
+  code?: string;
+  params?: Readonly<Record<string, string | number>>;
+  files?: readonly RefusedFile[];
 }
 
 export interface ErrorEvent {
   type: "error";
   error: ErrorBody;
+}
+
+export interface EvidencePassage {
+  id: string;
+  number: number;
+  text: string;
+  start: number;
+  end: number;
+  snapshot_id: string;
 }
 
 export interface FileCitation {
@@ -159,6 +172,7 @@ export interface FileCitation {
   quote_start: number | null;
   quote_end: number | null;
   snapshot_id: string | null;
+  passage: string | null;
   by: "text";
 }
 
@@ -430,6 +444,7 @@ export interface ProviderTry {
   cached: boolean;
   count: number;
   notes: readonly string[];
+  code?: "bad_key" | "bad_request" | "busy" | "forbidden" | "internal" | "misconfigured" | "missing_setting" | "paused" | "quota" | "rate_limited" | "robot_check" | "server_error" | "timeout" | "unknown_provider" | "unreachable" | "unreadable";
 }
 
 export interface Quote {
@@ -446,6 +461,13 @@ export interface Receipt {
   summary_by: string | null;
   took_ms: number;
   notes: readonly string[];
+}
+
+export interface RefusedFile {
+  name: string;
+  message: string;
+  code: string;
+  params: Readonly<Record<string, string | number>>;
 }
 
 export interface RoundRestart {
@@ -472,6 +494,7 @@ export interface SearchArtifact {
   summary: string;
   citations: readonly Citation[];
   passages: readonly Passage[];
+  evidence: readonly EvidencePassage[];
   disagreements: readonly Disagreement[];
   receipt: Receipt;
 }

@@ -3,9 +3,9 @@ import { phrases } from "../lib/i18n";
 /** What the server cannot say itself. */
 export const words = phrases({
   en: {
-    offline: "The server cannot be reached. Nothing is lost; try again when the connection is back.",
-    unreadable: (status: number) => `The server answered with an error (${status}) that it did not explain.`,
-    unsent: "It was not sent: the conversation was left before.",
+    offline: "Can’t reach the server. Nothing is lost; try again when you’re back online.",
+    unreadable: (status: number) => `The server returned an error (${status}) without an explanation.`,
+    unsent: "Not sent: you left the conversation first.",
   },
   vi: {
     offline: "Không kết nối được máy chủ. Không mất gì cả; hãy thử lại khi có kết nối.",

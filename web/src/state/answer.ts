@@ -74,6 +74,8 @@ export interface Answer {
   endedAt: string | null;
   /** The id of the last event that was taken in: events at or before it are known already. */
   lastEventId: number;
+  /** When it came, by the clock of this browser. Before the first one: the start of the run, if the server has told it. */
+  lastEventAt: number | null;
 }
 
 export const EMPTY_ANSWER: Answer = {
@@ -88,8 +90,17 @@ export const EMPTY_ANSWER: Answer = {
   error: null,
   endedAt: null,
   lastEventId: 0,
+  lastEventAt: null,
 };
 
 export function isActive(answer: Answer): boolean {
   return answer.phase === "waiting" || answer.phase === "live";
+}
+
+/** A round has begun, and nothing of the model's response is there yet. */
+export function isAwaitingModel({ phase, blocks, writing }: Answer): boolean {
+  if (phase !== "live" || writing) return false;
+  if (blocks.some((block) => block.type === "tool_use" && block.result === null)) return false;
+  const last = blocks.findLast((block) => block.type !== "unknown");
+  return last === undefined || last.type === "tool_result";
 }

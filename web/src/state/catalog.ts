@@ -1,31 +1,34 @@
-/** What there is to choose from, and who is asking. Read once, when the page opens and somebody is logged in. */
+/** The logged-in user, and the agents and models of the server. Loaded when the page opens and after a login. */
 
 import { Store } from "../lib/store";
-import { api, RequestFailed, whenLoggedOut } from "../protocol/client";
+import { api, onLoggedOut, RequestFailed } from "../protocol/client";
 import type { About, AgentView, ModelView, Principal } from "../protocol/events.gen";
 
 export interface Catalog {
-  /** `unknown`: not asked yet. `nobody`: the login form is shown. */
-  visit: "unknown" | "known" | "nobody" | "unreachable";
+  /** `unknown`: the server has not answered yet. `out`: the login form is shown. `unreachable`: the server cannot be reached. */
+  login: "unknown" | "in" | "out" | "unreachable";
   me: Principal | null;
   agents: readonly AgentView[];
   models: readonly ModelView[];
   about: About | null;
 }
 
-export const catalog = new Store<Catalog>({ visit: "unknown", me: null, agents: [], models: [], about: null });
+export const catalog = new Store<Catalog>({ login: "unknown", me: null, agents: [], models: [], about: null });
 
-whenLoggedOut(() => catalog.set((known) => ({ ...known, visit: "nobody", me: null })));
+/** Shows the login form when a response says that the user is not logged in. */
+export function followLogin(): void {
+  onLoggedOut(() => catalog.set((known) => ({ ...known, login: "out", me: null })));
+}
 
 export async function readCatalog(): Promise<void> {
   try {
     const me = await api.me();
-    catalog.set((known) => ({ ...known, visit: "known", me }));
+    catalog.set((known) => ({ ...known, login: "in", me }));
     const [{ agents }, { models }, about] = await Promise.all([api.agents(), api.models(), api.about()]);
-    catalog.set({ visit: "known", me, agents, models, about });
+    catalog.set({ login: "in", me, agents, models, about });
   } catch (error) {
     if (error instanceof RequestFailed && error.status === 401) return;
-    catalog.set((known) => ({ ...known, visit: known.me ? "known" : "unreachable" }));
+    catalog.set((known) => ({ ...known, login: known.me ? "in" : "unreachable" }));
   }
 }
 

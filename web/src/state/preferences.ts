@@ -1,5 +1,5 @@
 import { type Locale, languageTag, locale, localeOfBrowser } from "../lib/i18n";
-import { keep, recall, whenKeptElsewhere } from "../lib/kept";
+import { onStoredElsewhere, readStored, writeStored } from "../lib/localStorage";
 import { Store } from "../lib/store";
 
 export type Theme = "system" | "light" | "dark";
@@ -30,7 +30,7 @@ const DEFAULTS: Preferences = {
 export const preferences = new Store<Preferences>(recalled());
 
 export function prefer(changes: Partial<Preferences>): void {
-  for (const [name, value] of Object.entries(changes)) keep(name, value);
+  for (const [name, value] of Object.entries(changes)) writeStored(name, value);
   preferences.set((known) => ({ ...known, ...changes }));
   apply();
 }
@@ -40,7 +40,7 @@ export function clampedWidth(width: number): number {
 }
 
 /** What the document itself must know: theme and language. */
-export function apply(): void {
+function apply(): void {
   const { theme, locale: chosen } = preferences.get();
   const wanted = chosen ?? localeOfBrowser();
   if (locale.get() !== wanted) locale.set(wanted);
@@ -49,13 +49,17 @@ export function apply(): void {
 }
 
 function recalled(): Preferences {
-  const entries = Object.entries(DEFAULTS).map(([name, value]) => [name, recall<unknown>(name, value)]);
+  const entries = Object.entries(DEFAULTS).map(([name, value]) => [name, readStored<unknown>(name, value)]);
   const known = Object.fromEntries(entries) as Preferences;
   return { ...known, drawerWidth: clampedWidth(Number(known.drawerWidth) || DEFAULTS.drawerWidth) };
 }
 
-whenKeptElsewhere((name) => {
-  if (!(name in DEFAULTS)) return;
-  preferences.set(recalled());
+/** Applies the preferences, also when another tab changes them. */
+export function followPreferences(): void {
   apply();
-});
+  onStoredElsewhere((name) => {
+    if (!(name in DEFAULTS)) return;
+    preferences.set(recalled());
+    apply();
+  });
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Citation, ContentBlock, History, StreamEvent } from "../protocol/events.gen";
-import { type Answer, EMPTY_ANSWER } from "./answer";
+import { type Answer, EMPTY_ANSWER, isAwaitingModel } from "./answer";
 import { receive, reduce } from "./reduce";
 import { turnsOf } from "./turns";
 
@@ -14,6 +14,7 @@ const CITATION: Citation = {
   quote_start: 3,
   quote_end: 28,
   snapshot_id: "abc",
+  passage: null,
 };
 const USAGE = {
   input_tokens: 10,
@@ -233,4 +234,20 @@ describe("the fold", () => {
     const answer = folded(odd as unknown as StreamEvent[]);
     expect(answer.blocks.map((block) => block.type)).toEqual(["unknown", "unknown", "unknown", "unknown"]);
   });
+});
+
+test("the model is awaited from the begin of each round to the first event of its response", () => {
+  const awaited = LIVE.map((_, at) => isAwaitingModel(LIVE.slice(0, at + 1).reduce(reduce, EMPTY_ANSWER)));
+  const rounds = LIVE.flatMap((event, at) => (awaited[at] ? [event] : []));
+  expect(rounds).toEqual([LIVE[0], start(2, RESULT), stop(2)]);
+  expect(isAwaitingModel(EMPTY_ANSWER)).toBe(false);
+  const [begun, , , , ...calls] = LIVE.slice(0, 11) as [StreamEvent, ...StreamEvent[]];
+  const parallel = [begun, ...calls, start(3, { ...CALL, id: "t2" })].reduce(reduce, EMPTY_ANSWER);
+  expect(isAwaitingModel(parallel)).toBe(false);
+  const writing: StreamEvent = {
+    ...(LIVE[7] as StreamEvent & { type: "tool_progress" }),
+    tool_use_id: "t3",
+    stage: "writing",
+  };
+  expect(isAwaitingModel(LIVE.slice(0, 11).concat(writing).reduce(reduce, EMPTY_ANSWER))).toBe(false);
 });

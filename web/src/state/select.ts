@@ -1,21 +1,35 @@
 /** What parts of the page need of a conversation, worked out once for each state of it. */
 
-import type { Receipt, Source, SourceGroup } from "../protocol/events.gen";
+import type { Citation, EvidencePassage, Receipt, Source, SourceGroup } from "../protocol/events.gen";
 import type { CallPart } from "./answer";
 import { isActive } from "./answer";
-import type { Conversation } from "./conversation";
+import type { Session } from "./session";
 import type { Turn } from "./turns";
 
 /** What a search found, if the call was one: its artifact has a query and sources. */
 export interface SearchFound extends SourceGroup {
   receipt: Receipt | null;
+  /** The passages that the model was given, in its order. */
+  evidence: readonly EvidencePassage[];
 }
 
 export function searchOf(call: CallPart): SearchFound | null {
   const artifact = call.result?.artifact;
   if (!artifact || typeof artifact.query !== "string" || !Array.isArray(artifact.sources)) return null;
   const sources = artifact.sources.filter(isSource);
-  return { query: artifact.query, sources, receipt: isReceipt(artifact.receipt) ? artifact.receipt : null };
+  const evidence = Array.isArray(artifact.evidence) ? artifact.evidence.filter(isEvidence) : [];
+  return { query: artifact.query, sources, receipt: isReceipt(artifact.receipt) ? artifact.receipt : null, evidence };
+}
+
+function isEvidence(value: unknown): value is EvidencePassage {
+  const passage = value as Partial<EvidencePassage> | null;
+  return (
+    typeof passage?.id === "string" &&
+    typeof passage.number === "number" &&
+    typeof passage.text === "string" &&
+    typeof passage.start === "number" &&
+    typeof passage.end === "number"
+  );
 }
 
 function isSource(value: unknown): value is Source {
@@ -28,17 +42,17 @@ function isReceipt(value: unknown): value is Receipt {
   return Array.isArray(receipt?.providers) && Array.isArray(receipt.pages);
 }
 
-export function activeTurn({ turns }: Conversation): Turn | null {
+export function activeTurn({ turns }: Session): Turn | null {
   const last = turns.at(-1);
   return last && isActive(last.answer) ? last : null;
 }
 
-const groupsOfTurn = memo((turn: Turn): SourceGroup[] =>
+const groupsOfTurn = memo((turn: Turn): SearchFound[] =>
   turn.answer.blocks.flatMap((block) => (block.type === "tool_use" ? (searchOf(block) ?? []) : [])),
 );
 
 /** One for each search, in order, never merged. */
-const sourceGroups = memo((turns: readonly Turn[]): SourceGroup[] => turns.flatMap(groupsOfTurn));
+const sourceGroups = memo((turns: readonly Turn[]): SearchFound[] => turns.flatMap(groupsOfTurn));
 
 /** Each source by its number: the reading that has the most to show. */
 export const sourcesByNumber = memo((turns: readonly Turn[]): ReadonlyMap<number, Source> => {
@@ -49,6 +63,28 @@ export const sourcesByNumber = memo((turns: readonly Turn[]): ReadonlyMap<number
   }
   return found;
 });
+
+const evidenceById = memo(
+  (turns: readonly Turn[]): ReadonlyMap<string, EvidencePassage> =>
+    new Map(sourceGroups(turns).flatMap((group) => group.evidence.map((passage) => [passage.id, passage]))),
+);
+
+/** The passage with this id, such as `3.2`. Null: no search of the conversation gave it to a model. */
+export function evidenceOf(turns: readonly Turn[], id: string | null | undefined): EvidencePassage | null {
+  return (id && evidenceById(turns).get(id)) || null;
+}
+
+/** The passage that a footnote points to. */
+export function pointedBy(turns: readonly Turn[], citation: Citation | null): EvidencePassage | null {
+  const passage = evidenceOf(turns, citation?.passage);
+  return passage?.number === citation?.number ? passage : null;
+}
+
+/** The passage of a source that consists of these words. */
+export function evidenceWith(turns: readonly Turn[], number: number, text: string): EvidencePassage | null {
+  const found = [...evidenceById(turns).values()];
+  return found.find((passage) => passage.number === number && passage.text === text) ?? null;
+}
 
 function memo<A extends object, B>(work: (value: A) => B): (value: A) => B {
   const known = new WeakMap<A, B>();

@@ -3,23 +3,30 @@
 import { Store } from "../lib/store";
 import { api } from "../protocol/client";
 import type { FoundSession } from "../protocol/events.gen";
-import { conversation, done } from "./conversation";
+import { conversation, dispatch } from "./conversation";
 import { forgetDraft } from "./drafts";
-import { tell } from "./tabs";
+import { notifyTabs } from "./tabs";
 
 export interface SessionList {
   query: string;
   sessions: readonly FoundSession[];
   nextCursor: string | null;
   state: "loading" | "ready" | "failed";
+  /** The query that the listed sessions were found by. */
+  listedQuery: string;
+  /** Counts the requests, so that a late response to an earlier one is ignored. */
+  request: number;
 }
 
-export const sessionList = new Store<SessionList>({ query: "", sessions: [], nextCursor: null, state: "loading" });
+export const sessionList = new Store<SessionList>({
+  query: "",
+  sessions: [],
+  nextCursor: null,
+  state: "loading",
+  listedQuery: "",
+  request: 0,
+});
 
-/** Counts what was asked for, so that a late answer to an earlier question is passed over. */
-let asked = 0;
-/** What the listed sessions were found by. */
-let shown = "";
 const FIRST_PAGE = 30;
 const MOST_AT_ONCE = 100;
 
@@ -30,24 +37,24 @@ export async function searchSessions(query: string): Promise<void> {
 
 /** The first page again; further pages that are shown already stay below it. */
 export async function refreshSessions(): Promise<void> {
-  asked += 1;
-  const mine = asked;
-  const { query, sessions } = sessionList.get();
+  sessionList.set((list) => ({ ...list, request: list.request + 1 }));
+  const { query, sessions, listedQuery, request } = sessionList.get();
+  const isLate = () => request !== sessionList.get().request;
   try {
     const page = await api.sessions(query, null, Math.min(MOST_AT_ONCE, Math.max(FIRST_PAGE, sessions.length)));
-    if (mine !== asked) return;
-    const goesOn = query === shown && sessions.length > MOST_AT_ONCE && page.sessions.length === MOST_AT_ONCE;
+    if (isLate()) return;
+    const goesOn = query === listedQuery && sessions.length > MOST_AT_ONCE && page.sessions.length === MOST_AT_ONCE;
     const below = goesOn ? sessions.slice(MOST_AT_ONCE) : [];
     const rest = below.filter((one) => !page.sessions.some((other) => other.id === one.id));
     const nextCursor = goesOn ? sessionList.get().nextCursor : page.next_cursor;
-    sessionList.set({ query, sessions: [...page.sessions, ...rest], nextCursor, state: "ready" });
-    shown = query;
+    const listed = [...page.sessions, ...rest];
+    sessionList.set({ query, sessions: listed, nextCursor, state: "ready", listedQuery: query, request });
     takeTitle(page.sessions);
   } catch {
-    if (mine !== asked) return;
+    if (isLate()) return;
     sessionList.set((list) => {
       // What is listed must be what was searched for.
-      const still = query === shown ? list.sessions : [];
+      const still = query === listedQuery ? list.sessions : [];
       return { ...list, sessions: still, state: still.length > 0 ? "ready" : "failed" };
     });
   }
@@ -67,9 +74,9 @@ export async function renameSession(sessionId: string, title: string): Promise<v
     ...list,
     sessions: list.sessions.map((one) => (one.id === sessionId ? { ...one, title: head.title } : one)),
   }));
-  done();
+  dispatch({ type: "changed" });
   takeTitle([head]);
-  tell({ sessionId, kind: "changed" });
+  notifyTabs({ sessionId, kind: "changed" });
   // A list that was on its way has the old name.
   void refreshSessions();
 }
@@ -78,15 +85,13 @@ export async function removeSession(sessionId: string): Promise<void> {
   await api.remove(sessionId);
   sessionList.set((list) => ({ ...list, sessions: list.sessions.filter((one) => one.id !== sessionId) }));
   forgetDraft(sessionId);
-  tell({ sessionId, kind: "removed" });
+  notifyTabs({ sessionId, kind: "removed" });
   // A list that was on its way still has it.
   void refreshSessions();
 }
 
 /** A session gets its title from its first question, on the server. */
 function takeTitle(heads: readonly { id: string; title: string }[]): void {
-  const { head } = conversation.get();
-  const told = heads.find((one) => one.id === head?.id);
-  if (head && told && told.title !== head.title)
-    conversation.set((known) => ({ ...known, head: { ...head, title: told.title } }));
+  const head = heads.find((one) => one.id === conversation.get().sessionId);
+  if (head) dispatch({ type: "titled", sessionId: head.id, title: head.title });
 }

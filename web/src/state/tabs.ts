@@ -1,17 +1,17 @@
-/** Tabs of one browser tell each other what they did, so that all of them show it. */
+/** Tabs of one browser notify each other of changes, so that all of them show the same. */
 
 export interface Notice {
   sessionId: string;
-  /** `removed`: the session is gone. `changed`: it has a new run, branch, name or file. */
+  /** `removed`: the session was deleted. `changed`: it has a new run, branch, title or file. */
   kind: "changed" | "removed";
 }
 
 const channel = "BroadcastChannel" in globalThis ? new BroadcastChannel("footnote") : null;
 
-export function tell(notice: Notice): void {
+export function notifyTabs(notice: Notice): void {
   channel?.postMessage(notice);
 }
 
-export function whenTold(listener: (notice: Notice) => void): void {
+export function onNotice(listener: (notice: Notice) => void): void {
   channel?.addEventListener("message", ({ data }) => listener(data as Notice));
 }

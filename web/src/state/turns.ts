@@ -66,7 +66,8 @@ function parted(messages: readonly PastMessage[]): { question: Question; said: S
 
 function answerOf(turn: PastTurn, said: readonly Said[]): Answer {
   const known = { ...EMPTY_ANSWER, runId: turn.run_id, messageId: turn.message_id };
-  if (turn.state === "queued" || turn.state === "running" || turn.state === "waiting") return known;
+  if (turn.state === "queued" || turn.state === "running" || turn.state === "waiting")
+    return { ...known, lastEventAt: Date.parse(turn.timestamp ?? "") || null };
   return [...eventsOf(turn, said)].reduce(reduce, known);
 }
 

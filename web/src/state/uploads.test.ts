@@ -1,18 +1,25 @@
 import { expect, test, vi } from "vitest";
-import { attachAgain, refuse, removeUpload, uploads, withoutName } from "./uploads";
+import { attachAgain, refusalOf, refuse, removeUpload, uploads } from "./uploads";
 
 // Here is no browser to ask for its languages.
 vi.hoisted(() => {
   const navigator = { languages: ["en"] };
   Object.defineProperty(globalThis, "navigator", { value: navigator, configurable: true });
 });
-vi.mock("./asking", () => ({ ensureSession: () => Promise.resolve("s") }));
+vi.mock("./commands", () => ({ ensureSession: () => Promise.resolve("s") }));
 
 test("a reason does not say the name that it stands beside", () => {
-  expect(withoutName("evil.exe was not taken: evil.exe is a program, whatever it is called.")).toBe(
-    "evil.exe is a program, whatever it is called.",
-  );
-  expect(withoutName("The session is full.")).toBe("The session is full.");
+  const file = { name: "evil.exe", message: "evil.exe is a program.", code: "file_is_program", params: {} };
+  const several = {
+    type: "x",
+    message: "evil.exe was not taken: evil.exe is a program.",
+    retryable: false,
+    files: [file],
+  };
+  const other = { type: "x", message: "The session is full.", retryable: false };
+  const refusal = (error: object) => refusalOf({ status: 415, responseText: JSON.stringify({ error }) });
+  expect(refusal(several).message).toBe("evil.exe is a program.");
+  expect(refusal(other).message).toBe("The session is full.");
 });
 
 test("what is refused before it is sent stands in the list, and is not tried again", () => {

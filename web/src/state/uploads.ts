@@ -1,21 +1,22 @@
 /** Files on their way to the server, each with its progress. Two are sent at a time. */
 
 import { wordsNow } from "../lib/i18n";
+import { newId } from "../lib/id";
 import { Store } from "../lib/store";
 import { api, RequestFailed } from "../protocol/client";
 import type { ErrorBody, FileList, FileRecord } from "../protocol/events.gen";
+import { reasonText } from "../protocol/reasons";
 import { words } from "../protocol/words";
-import { ensureSession } from "./asking";
-import { changeFiles, conversation, here } from "./conversation";
-import { withFile } from "./files";
-import { tell } from "./tabs";
+import { ensureSession } from "./commands";
+import { conversation, dispatch, isOpen } from "./conversation";
+import { notifyTabs } from "./tabs";
 
 export interface Upload {
-  id: number;
+  id: string;
   /** Null until the session exists. */
   sessionId: string | null;
-  /** The conversation that it was brought to, which may have no id yet. */
-  place: AbortSignal;
+  /** The visit of the conversation that the file was added to, which may have no id yet. */
+  visit: number;
   file: File;
   /** Null: it was in the session already. */
   size: number | null;
@@ -30,8 +31,7 @@ export interface Upload {
 }
 
 const AT_ONCE = 2;
-let last = 0;
-const requests = new Map<number, XMLHttpRequest>();
+const requests = new Map<string, XMLHttpRequest>();
 
 export const uploads = new Store<readonly Upload[]>([]);
 
@@ -47,21 +47,20 @@ export function refuse(files: readonly File[], error: string, { attached }: { at
 }
 
 function fresh(file: File, attached: boolean): Upload {
-  last += 1;
-  const { sessionId } = conversation.get();
+  const { sessionId, visit } = conversation.get();
   const begun = { sent: 0, state: "waiting", record: null, error: null, retryable: true } as const;
-  return { id: last, sessionId, place: here(), file, size: file.size, attached, ...begun };
+  return { id: newId(), sessionId, visit, file, size: file.size, attached, ...begun };
 }
 
 /** Takes it off the list; one that is being sent is broken off. The file itself stays in the session once it is there. */
-export function removeUpload(id: number): void {
+export function removeUpload(id: string): void {
   requests.get(id)?.abort();
   uploads.set((known) => known.filter((one) => one.id !== id));
   void sendNext();
 }
 
-export function retryUpload(id: number): void {
-  change(id, { state: "waiting", sent: 0, error: null, place: here() });
+export function retryUpload(id: string): void {
+  change(id, { state: "waiting", sent: 0, error: null, visit: conversation.get().visit });
   void sendNext();
 }
 
@@ -81,7 +80,7 @@ export function attachAgain(sessionId: string | null, records: readonly FileReco
   uploads.set((known) => [...known, ...again]);
 }
 
-function change(id: number, changes: Partial<Upload>): void {
+function change(id: string, changes: Partial<Upload>): void {
   uploads.set((known) => known.map((one) => (one.id === id ? { ...one, ...changes } : one)));
 }
 
@@ -92,13 +91,13 @@ async function sendNext(): Promise<void> {
   change(next.id, { state: "sending" });
   void sendNext();
   try {
-    const sessionId = next.sessionId ?? (await sessionForAll(next.place));
+    const sessionId = next.sessionId ?? (await sessionForAll(next.visit));
     // Somebody may have taken it off before there was anything to break off.
     if (uploads.get().some((one) => one.id === next.id)) {
       const record = await sent(next, sessionId);
       change(next.id, { state: "done", sent: next.file.size, record, sessionId });
-      changeFiles(sessionId, (files) => withFile(files, record));
-      tell({ sessionId, kind: "changed" });
+      dispatch({ type: "file_written", sessionId, file: record });
+      notifyTabs({ sessionId, kind: "changed" });
     }
   } catch (error) {
     change(next.id, {
@@ -112,11 +111,11 @@ async function sendNext(): Promise<void> {
 }
 
 /** Files that were dropped into a new conversation make it one. */
-async function sessionForAll(place: AbortSignal): Promise<string> {
-  // What is open by now is another one.
-  if (place.aborted) throw new Error(wordsNow(words).unsent);
+async function sessionForAll(visit: number): Promise<string> {
+  // Another conversation is open by now.
+  if (!isOpen(visit)) throw new Error(wordsNow(words).unsent);
   const sessionId = await ensureSession();
-  const isTheirs = (one: Upload) => one.sessionId === null && one.place === place;
+  const isTheirs = (one: Upload) => one.sessionId === null && one.visit === visit;
   uploads.set((known) => known.map((one) => (isTheirs(one) ? { ...one, sessionId } : one)));
   return sessionId;
 }
@@ -142,18 +141,15 @@ function sent(one: Upload, sessionId: string): Promise<FileRecord> {
   });
 }
 
-function refusalOf({ status, responseText }: XMLHttpRequest): RequestFailed {
+/** Of one file the reason alone: its name stands beside it here. */
+export function refusalOf({ status, responseText }: Pick<XMLHttpRequest, "status" | "responseText">): RequestFailed {
   try {
     const { error } = JSON.parse(responseText) as { error: ErrorBody };
-    return new RequestFailed(status, error.type, withoutName(error.message), error.retryable);
+    const message = reasonText(error.files?.[0] ?? error);
+    return new RequestFailed(status, error.type, message, error.retryable);
   } catch {
     return new RequestFailed(status, "unreadable", wordsNow(words).unreadable(status), true);
   }
-}
-
-/** The reason alone. The server says before it which of several files is meant, and here it stands beside its name. */
-export function withoutName(message: string): string {
-  return message.replace(/^.+? was not taken: (?=.)/s, "");
 }
 
 /** After a new login it may work, too. */

@@ -1,8 +1,8 @@
 /** What is open beside the conversation. Features open each other's rooms through here. */
 
-import { keep, recall } from "../lib/kept";
+import { readStored, writeStored } from "../lib/localStorage";
 import { Store } from "../lib/store";
-import type { Citation } from "../protocol/events.gen";
+import type { Citation, EvidencePassage } from "../protocol/events.gen";
 import { prefer, preferences } from "./preferences";
 
 export const PHONE = "(max-width: 760px)";
@@ -11,11 +11,13 @@ export const OVERLAY = "(max-width: 900px)";
 export const NARROW = "(max-width: 1080px)";
 
 /** A footnote opened. `citation` is the one that was clicked: its passage is shown first. `claim` is the sentence in front of
- * it, where that stands in a file. `passage` is the name of a passage in the address, shown instead of the first. */
+ * it, where that stands in a file. `evidence` is the id of a passage that the model was given, opened without a footnote.
+ * `passage` is the name of a passage in the address, shown instead of the first. */
 export interface OpenedSource {
   number: number;
   citation: Citation | null;
   claim?: string;
+  evidence?: string;
   passage?: string;
 }
 
@@ -51,14 +53,14 @@ export const view = new Store<View>({
 
 /** Which list was open is remembered, where there is room for it beside the conversation. */
 function lastDrawer(): Drawer | null {
-  const kind = isOverlay() ? null : recall<string | null>("drawer", null);
+  const kind = isOverlay() ? null : readStored<string | null>("drawer", null);
   return kind === "sources" || kind === "files" ? { kind } : null;
 }
 
 function change(changes: Partial<View>): void {
   view.set((known) => ({ ...known, ...changes }));
   const kind = view.get().drawer?.kind ?? null;
-  if ("drawer" in changes) keep("drawer", kind === "source" ? "sources" : kind);
+  if ("drawer" in changes) writeStored("drawer", kind === "source" ? "sources" : kind);
 }
 
 export const openDrawer = (drawer: Drawer) => change({ drawer });
@@ -66,7 +68,15 @@ export const closeDrawer = () => change({ drawer: null });
 
 /** In the panel, or beside the file that is open. */
 export function openSource(number: number, citation: Citation | null = null, claim?: string): void {
-  const opened: OpenedSource = { number, citation, ...(claim === undefined ? {} : { claim }) };
+  openBeside({ number, citation, ...(claim === undefined ? {} : { claim }) });
+}
+
+/** A passage that the model was given, at its place. */
+export function openEvidence({ id, number }: EvidencePassage): void {
+  openBeside({ number, citation: null, evidence: id });
+}
+
+function openBeside(opened: OpenedSource): void {
   change(view.get().file === null ? { drawer: { kind: "source", ...opened } } : { beside: opened });
 }
 

@@ -20,18 +20,23 @@ export interface DialogProps {
   children: ReactNode;
 }
 
-/** Those that are open, the topmost last: it alone is alive, so that what must be reached goes into it. */
-export const openDialogs = new Store<readonly HTMLDialogElement[]>([]);
+export interface OpenDialog {
+  element: HTMLDialogElement;
+  /** Does what Escape does. */
+  escape: () => void;
+}
 
-/** Over the page, with the keyboard inside it. It is open for as long as it is drawn. In the document it is never inside
- * another dialog, whoever draws it: a browser that closes the outer one would take the inner one out of sight with it. */
+/** The open dialogs, the topmost last. Everything outside the topmost one is inert. */
+export const openDialogs = new Store<readonly OpenDialog[]>([]);
+
+/** A modal dialog, open for as long as it is rendered. Its element is a child of the body and never of another dialog: a
+ * browser that closes the outer one would hide the inner one with it. */
 export function Dialog({ title, onClose, onEscape = onClose, mark, actions, size = "plain", children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const beside = useRef(false);
   const id = useId();
   const t = useWords(words);
-  useModal(dialog);
-  useEscape(dialog, onEscape);
+  useModal(dialog, onEscape);
   return createPortal(
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog already; this is for a click beside it.
     <dialog
@@ -39,9 +44,9 @@ export function Dialog({ title, onClose, onEscape = onClose, mark, actions, size
       className="ui-dialog"
       data-size={size}
       aria-labelledby={id}
-      // The browser asks so without a key too: by the way back of a phone.
+      // Browsers also send this event without a key, for the back gesture of a phone.
       onCancel={(event) => {
-        // React tells the dialogs around it as well.
+        // React bubbles the event to the dialogs around this one.
         if (event.target !== dialog.current) return;
         event.preventDefault();
         onEscape();
@@ -53,7 +58,7 @@ export function Dialog({ title, onClose, onEscape = onClose, mark, actions, size
         beside.current = event.target === dialog.current;
       }}
       onClick={(event) => {
-        // A selection that is drawn out of it ends beside it, and is no wish to close it.
+        // A text selection that is dragged out of the dialog must not close it.
         if (beside.current && event.target === dialog.current) onClose();
       }}
     >
@@ -71,24 +76,31 @@ export function Dialog({ title, onClose, onEscape = onClose, mark, actions, size
   );
 }
 
-function useModal(dialog: RefObject<HTMLDialogElement | null>): void {
-  // Closed while it is still in the page, it gives the keyboard back to where it was.
+function useModal(dialog: RefObject<HTMLDialogElement | null>, onEscape: () => void): void {
+  const latest = useRef(onEscape);
+  useEffect(() => {
+    latest.current = onEscape;
+  });
+  // A dialog that is closed before it leaves the document returns the focus to where it was.
   useLayoutEffect(() => {
     const element = dialog.current;
     if (!element) return;
     element.showModal();
-    openDialogs.set((known) => [...known, element]);
+    const opened: OpenDialog = { element, escape: () => latest.current() };
+    openDialogs.set((known) => [...known, opened]);
+    const stopListening = listenForEscape(opened);
     return () => {
-      openDialogs.set((known) => known.filter((one) => one !== element));
+      stopListening();
+      openDialogs.set((known) => known.filter((one) => one !== opened));
       element.close();
-      focusAnew();
+      focusAgain();
     };
   }, [dialog]);
 }
 
-/** Chromium gives the focus back to a field while that is still inert, which leaves it without a caret: it has the focus, and
- * takes no text. Focused once more, it does. */
-function focusAnew(): void {
+/** Chromium returns the focus to a field while that is still inert, which leaves it without a caret and deaf to typing.
+ * Focused again, it works. */
+function focusAgain(): void {
   const field = document.activeElement;
   if (!(field instanceof HTMLTextAreaElement || field instanceof HTMLInputElement)) return;
   field.blur();
@@ -97,30 +109,24 @@ function focusAnew(): void {
 
 /** Escape is handled as a key: Chromium lets its `cancel` event be prevented only once, and closes the dialog by itself at
  * the next Escape unless something was clicked or typed in between. */
-function useEscape(dialog: RefObject<HTMLDialogElement | null>, onClose: () => void): void {
-  const close = useRef(onClose);
-  useEffect(() => {
-    close.current = onClose;
-  });
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
-      if (openDialogs.get().at(-1) !== dialog.current) return;
-      event.preventDefault();
-      // A menu or a card over the dialog comes first; a card closes itself.
-      const menu = document.querySelector<HTMLElement>("[popover=auto]:popover-open");
-      if (menu) menu.hidePopover();
-      else if (!document.querySelector("[role=tooltip]:popover-open")) close.current();
-    };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, [dialog]);
+function listenForEscape(dialog: OpenDialog): () => void {
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
+    if (openDialogs.get().at(-1) !== dialog) return;
+    event.preventDefault();
+    // A menu or a card over the dialog closes first; a card closes itself.
+    const menu = document.querySelector<HTMLElement>("[popover=auto]:popover-open");
+    if (menu) menu.hidePopover();
+    else if (!document.querySelector("[role=tooltip]:popover-open")) dialog.escape();
+  };
+  addEventListener("keydown", press);
+  return () => removeEventListener("keydown", press);
 }
 
-/** A dialog that the browser has closed while it is still drawn is opened again, and those over it once more, so that
+/** A dialog that the browser has closed while it is still rendered is opened again, and those over it once more, so that
  * they stay on top. */
 function showAgain(element: HTMLDialogElement): void {
-  const open = openDialogs.get();
+  const open = openDialogs.get().map((one) => one.element);
   if (element.open || !open.includes(element)) return;
   const [, ...above] = open.slice(open.indexOf(element));
   for (const one of above) one.close();

@@ -1,5 +1,5 @@
 import { type FocusEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
-import { placeBeside } from "./place";
+import { positionBeside } from "./position";
 import "./ui.css";
 
 const OPENS_MS = 120;
@@ -22,7 +22,7 @@ export function HoverCard({
   useEffect(() => {
     if (!open || !floating.current || !anchor.current) return;
     floating.current.showPopover();
-    placeBeside(anchor.current, floating.current);
+    positionBeside(anchor.current, floating.current);
     const close = (event: Event) => {
       if (!(event instanceof KeyboardEvent) || event.key === "Escape") setOpen(false);
     };

@@ -3,7 +3,7 @@ import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from "rea
 import { flushSync } from "react-dom";
 import { Button, type ButtonProps } from "./Button";
 import { Icon } from "./Icon";
-import { placeBeside } from "./place";
+import { positionBeside } from "./position";
 import "./menu.css";
 
 export interface MenuItem {
@@ -31,7 +31,7 @@ export function Menu({ items, ...button }: { items: readonly MenuItem[] } & Butt
     // What is in it must be there before it is placed and gets the keyboard.
     flushSync(() => setOpen(true));
     list.current.showPopover();
-    placeBeside(opener.current, list.current);
+    positionBeside(opener.current, list.current);
     const all = list.current.querySelectorAll<HTMLElement>("[role^=menuitem]");
     const checked = list.current.querySelector<HTMLElement>("[aria-checked=true]");
     (checked ?? all[last ? all.length - 1 : 0])?.focus();

@@ -5,7 +5,7 @@ export const words = phrases({
     close: "Close",
     copy: "Copy",
     copied: "Copied",
-    notShown: "This part could not be shown.",
+    notShown: "This part couldn’t be displayed.",
     retryShowing: "Try again",
   },
   vi: {

@@ -1,7 +1,6 @@
-"""Model and tool text is data: what would steer a terminal is taken out of it.
-
-Whole escape sequences go (CSI, OSC and its kin, ESC plus a letter), then every C0 and C1 control but newline and
-tab, and the characters that reorder text on the screen (bidi embeddings, overrides and isolates).
+"""Removes what would control a terminal from the text of models and tools: whole escape sequences (CSI, OSC and
+related, ESC plus a letter), then every C0 and C1 control but newline and tab, and the characters that reorder text on
+the screen (bidi embeddings, overrides and isolates).
 """
 
 import re
@@ -16,7 +15,7 @@ _suspect = re.compile(f"[{_STEERING}]")
 _harmful = re.compile(
     rf"{_CSI}[@-~]|{_STRING}(?:\x07|\x9c|\x1b\\)|{_ESCAPE}[0-OQ-WYZ\\`-~]|[{_STEERING}]",
 )
-# What may still become a sequence when more text comes: exactly the prefixes of the alternatives above.
+# What more text may complete to a sequence: exactly the prefixes of the alternatives above.
 _unfinished = re.compile(rf"(?:{_CSI}|{_STRING}\x1b?|{_ESCAPE})\Z")
 # In JSON, C0 controls are escaped already; these are the others, as UTF-8.
 _harmful_in_json = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
@@ -32,7 +31,7 @@ class Cleaner:
         self._pending = ""
 
     def push(self, text: str) -> str:
-        """What can be shown of the text so far. The beginning of a sequence is held back until it is whole."""
+        """The cleaned text so far. The beginning of a sequence is held back until it is complete."""
         if not self._pending and not _suspect.search(text):
             return text
         text = self._pending + text
@@ -41,21 +40,21 @@ class Cleaner:
         return _harmful.sub("", text[: len(text) - len(self._pending)])
 
     def flush(self) -> str:
-        """What was held back, now that nothing follows."""
-        held, self._pending = self._pending, ""
-        return _harmful.sub("", held)
+        """The text that was held back, at the end of the stream."""
+        rest, self._pending = self._pending, ""
+        return _harmful.sub("", rest)
 
 
 def clean(text: str) -> str:
-    """A whole text without anything that would steer a terminal."""
+    """A whole text without control sequences."""
     return _harmful.sub("", text) if _suspect.search(text) else text
 
 
 def clean_line(text: str) -> str:
-    """The same on one line: titles, file names and messages that stand in a line of ours."""
+    """The same on one line, for titles, file names and messages."""
     return _breaks.sub(" ", clean(text))
 
 
 def escape_json(data: bytes) -> bytes:
-    """The same JSON, with every character that would steer a terminal written as its escape."""
+    """The same JSON, with every control character as an escape."""
     return _harmful_in_json.sub(lambda found: b"\\u%04x" % ord(found.group().decode()), data)

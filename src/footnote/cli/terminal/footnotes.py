@@ -1,4 +1,5 @@
-"""The footnotes below an answer: each source that it cites, with the passage that it rests on and the verdict."""
+"""The footnotes below an answer: each cited source with the passages that support the answer, and every doubtful
+verdict, in three languages."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,9 +7,7 @@ from itertools import chain
 
 from msgspec import Struct
 
-from footnote.cli.terminal.cells import one_line
-from footnote.cli.terminal.layout import Layout
-from footnote.cli.terminal.lines import UNICODE, Line, StyledText
+from footnote.cli.terminal.lines import UNICODE, Line, StyledText, Symbols, as_text, one_line, truncate, wrap
 from footnote.protocol.events import (
     BlockDelta,
     BlockStart,
@@ -20,19 +19,115 @@ from footnote.protocol.events import (
 )
 from footnote.protocol.events import ToolResultBlock as Result
 from footnote.protocol.sources import Citation, Source, sources_in
+from footnote.protocol.tools import Locale
 
 INDENT = 4
 MAX_QUOTES = 2
 QUOTE_CELLS = 160
 REPEATED_CELLS = 48
-"""Of a passage that stands in the answer itself, this much is enough to know it again."""
+"""A passage that the answer itself quotes is shortened to this."""
 
 _blank = re.compile(r"[\s>]+")
 _opening_marks = re.compile(r"^(?:[>*+#-]+\s+|\d+[.)]\s+)+")
 
 
+class FootnoteMessages(Struct, frozen=True):
+    """What is written about sources. `{count}` stands for a number of 2 or more."""
+
+    sources: str
+    partial: str
+    unsupported: str
+    page_says: str
+    nearest: str
+    no_source: str
+    only_snippet: str
+    one_more_passage: str
+    more_passages: str
+    one_uncited: str
+    more_uncited: str
+    one_none_cited: str
+    none_cited: str
+
+
+MESSAGES: dict[Locale, FootnoteMessages] = {
+    "en": FootnoteMessages(
+        sources="Sources:",
+        partial="partly supported",
+        unsupported="not supported",
+        page_says="the page says",
+        nearest="nearest passage",
+        no_source="no such source",
+        only_snippet="only its search result was read",
+        one_more_passage="and 1 more passage",
+        more_passages="and {count} more passages",
+        one_uncited="1 more source was found and is not cited.",
+        more_uncited="{count} more sources were found and are not cited.",
+        one_none_cited="1 source was found; the answer does not cite it.",
+        none_cited="{count} sources were found; the answer cites none of them.",
+    ),
+    "vi": FootnoteMessages(
+        sources="Nguồn:",
+        partial="chỉ có căn cứ một phần",
+        unsupported="không có căn cứ",
+        page_says="trang viết",
+        nearest="đoạn gần nhất",
+        no_source="không có nguồn này",
+        only_snippet="chỉ đọc được phần trích trong kết quả tìm kiếm",
+        one_more_passage="và 1 đoạn nữa",
+        more_passages="và {count} đoạn nữa",
+        one_uncited="Còn 1 nguồn được tìm thấy nhưng không được trích dẫn.",
+        more_uncited="Còn {count} nguồn được tìm thấy nhưng không được trích dẫn.",
+        one_none_cited="Đã tìm thấy 1 nguồn; câu trả lời không trích dẫn nguồn này.",
+        none_cited="Đã tìm thấy {count} nguồn; câu trả lời không trích dẫn nguồn nào.",
+    ),
+    "zh": FootnoteMessages(
+        sources="来源：",  # noqa: RUF001 - a Chinese colon
+        partial="部分有依据",
+        unsupported="没有依据",
+        page_says="原文",
+        nearest="最接近的段落",
+        no_source="没有这个来源",
+        only_snippet="只读到搜索结果中的摘要",
+        one_more_passage="另有 1 段",
+        more_passages="另有 {count} 段",
+        one_uncited="另有 1 个来源未被引用。",
+        more_uncited="另有 {count} 个来源未被引用。",
+        one_none_cited="找到 1 个来源，回答没有引用。",  # noqa: RUF001 - a Chinese comma
+        none_cited="找到 {count} 个来源，回答一个也没有引用。",  # noqa: RUF001 - a Chinese comma
+    ),
+}
+
+
+class Layout:
+    """The width, symbols and language of the lines below an answer. `columns` None: nothing is wrapped, because the
+    reader of a pipe wraps lines itself."""
+
+    def __init__(self, columns: int | None = None, symbols: Symbols = UNICODE, locale: Locale = "en") -> None:
+        self.columns = columns
+        self.symbols = symbols
+        self.messages = MESSAGES[locale]
+
+    def rows(self, line: Line, *, first: int = 0, indent: int = 0) -> list[Line]:
+        """The rows of a line: the first indented by `first`, the others by `indent`."""
+        if self.columns is None:
+            return [(StyledText(" " * first), *line)] if first else [line]
+        return wrap(line, self.columns, first=first, indent=indent)
+
+    def url_line(self, url: str, *, first: int = 0) -> Line:
+        """Never wrapped here: a terminal that wraps a URL itself still knows where it ends."""
+        return (StyledText(" " * first), StyledText(as_text((StyledText(url),)), "dim"))
+
+    def quote(self, text: str, cells: int) -> str:
+        """Foreign text between quotation marks, shortened to that many cells."""
+        opening, closing = ("“", "”") if self.symbols is UNICODE else ('"', '"')
+        return f"{opening}{truncate(one_line(text), cells, self.symbols.ellipsis)}{closing}"
+
+    def pluralize(self, count: int, one: str, more: str) -> str:
+        return one if count == 1 else more.format(count=count)
+
+
 class CitedFootnote(Struct, frozen=True):
-    """A footnoted sentence. `repeats`: it is the passage, or part of it, word for word."""
+    """A sentence with its footnote. `is_verbatim`: it repeats the passage, or part of it, word for word."""
 
     sentence: str
     citation: Citation
@@ -42,53 +137,55 @@ class CitedFootnote(Struct, frozen=True):
 def cited_sentences(text: str, citations: Iterable[Citation]) -> list[CitedFootnote]:
     """The footnoted sentences of a text."""
     squeezed = _blank.sub("", text)
-    return [_cited_sentence(text[one.start : one.end], one, squeezed) for one in citations]
+    return [_cited_sentence(text[citation.start : citation.end], citation, squeezed) for citation in citations]
 
 
 def _cited_sentence(sentence: str, citation: Citation, answer: str) -> CitedFootnote:
     bare = sentence.replace(f" {citation.marker}", "").replace(citation.marker, "")
     sentence = _opening_marks.sub("", bare.strip())
-    said, quote = _blank.sub("", sentence), _blank.sub("", citation.quote or "")
-    return CitedFootnote(sentence, citation, bool(quote) and (quote in answer or said in quote))
+    claim, quote = _blank.sub("", sentence), _blank.sub("", citation.quote or "")
+    return CitedFootnote(sentence, citation, bool(quote) and (quote in answer or claim in quote))
 
 
 def evidence_lines(cited: Sequence[CitedFootnote], source: Source, layout: Layout) -> list[Line]:
-    """How sentences that cite one source rest on it: its passages, then every verdict that is not `supported`."""
-    passages = {one.citation.quote: one for one in cited if one.citation.verdict == "supported" and one.citation.quote}
+    """The evidence of one source for the sentences that cite it: passages, then every verdict but `supported`."""
+    passages = {
+        note.citation.quote: note for note in cited if note.citation.verdict == "supported" and note.citation.quote
+    }
     doubted = {
-        (one.sentence, one.citation.verdict, one.citation.quote): one
-        for one in cited
-        if one.citation.verdict != "supported"
+        (note.sentence, note.citation.verdict, note.citation.quote): note
+        for note in cited
+        if note.citation.verdict != "supported"
     }
     rows: list[Line] = []
     if cited and source.status in ("snippet", "failed"):
         rows += layout.rows((StyledText(f"({layout.messages.only_snippet})", "doubtful"),), first=INDENT, indent=INDENT)
-    for one in list(passages.values())[:MAX_QUOTES]:
-        rows += layout.rows((StyledText(_quote(one, layout)),), first=INDENT, indent=INDENT + 1)
+    for note in list(passages.values())[:MAX_QUOTES]:
+        rows += layout.rows((StyledText(_quote(note, layout)),), first=INDENT, indent=INDENT + 1)
     if (more := len(passages) - MAX_QUOTES) > 0:
-        told = layout.pluralize(more, layout.messages.one_more_passage, layout.messages.more_passages)
-        rows += layout.rows((StyledText(told, "dim"),), first=INDENT, indent=INDENT)
-    for one in doubted.values():
-        rows += _doubt(one, layout)
+        message = layout.pluralize(more, layout.messages.one_more_passage, layout.messages.more_passages)
+        rows += layout.rows((StyledText(message, "dim"),), first=INDENT, indent=INDENT)
+    for note in doubted.values():
+        rows += _doubt_lines(note, layout)
     return rows
 
 
-def _quote(one: CitedFootnote, layout: Layout) -> str:
-    return layout.quote(one.citation.quote or "", REPEATED_CELLS if one.is_verbatim else QUOTE_CELLS)
+def _quote(note: CitedFootnote, layout: Layout) -> str:
+    return layout.quote(note.citation.quote or "", REPEATED_CELLS if note.is_verbatim else QUOTE_CELLS)
 
 
-def _doubt(one: CitedFootnote, layout: Layout) -> list[Line]:
-    words = layout.messages
-    if one.citation.verdict == "partial":
-        head, passage = StyledText(f"~ {words.partial}: ", "doubtful"), words.page_says
+def _doubt_lines(note: CitedFootnote, layout: Layout) -> list[Line]:
+    messages = layout.messages
+    if note.citation.verdict == "partial":
+        head, passage = StyledText(f"~ {messages.partial}: ", "doubtful"), messages.page_says
     else:
         mark = "✗" if layout.symbols is UNICODE else "x"
-        head, passage = StyledText(f"{mark} {words.unsupported}: ", "bad"), words.nearest
-    sentence = StyledText(layout.quote(one.sentence, QUOTE_CELLS))
+        head, passage = StyledText(f"{mark} {messages.unsupported}: ", "bad"), messages.nearest
+    sentence = StyledText(layout.quote(note.sentence, QUOTE_CELLS))
     rows = layout.rows((head, sentence), first=INDENT, indent=INDENT + 2)
-    if one.citation.quote:
+    if note.citation.quote:
         rows += layout.rows(
-            (StyledText(f"{passage}: ", "dim"), StyledText(_quote(one, layout), "dim")),
+            (StyledText(f"{passage}: ", "dim"), StyledText(_quote(note, layout), "dim")),
             first=INDENT + 2,
             indent=INDENT + 4,
         )
@@ -96,7 +193,7 @@ def _doubt(one: CitedFootnote, layout: Layout) -> list[Line]:
 
 
 def missing_source_lines(number: int, layout: Layout) -> list[Line]:
-    """What is said of a footnote that has nothing behind it."""
+    """The line for a footnote whose source does not exist."""
     return layout.rows((StyledText(f"[{number}] {layout.messages.no_source}", "bad"),), indent=INDENT)
 
 
@@ -110,7 +207,7 @@ class Footnotes:
         self._earlier: dict[int, Source] = {}
 
     def add_earlier_sources(self, sources: Iterable[Source]) -> None:
-        """Sources that the session had before: they can be cited, and need not be."""
+        """Sources of earlier turns: the answer may cite them, and they are not counted as uncited."""
         self._earlier |= {source.number: source for source in sources if source.number is not None}
 
     def feed(self, event: Event) -> None:
@@ -131,7 +228,7 @@ class Footnotes:
                 pass
 
     def _add_source(self, source: Source) -> None:
-        """A page that was read once was read, also if a later search only found it again."""
+        """A page that was read counts as read, also if a later search only finds it again."""
         key = source.url if source.number is None else source.number
         known = self._sources.get(key)
         if known is None or known.status != "read":
@@ -140,15 +237,15 @@ class Footnotes:
     def sentences_by_number(self) -> dict[int, list[CitedFootnote]]:
         """The footnoted sentences, by the number of their source."""
         by_number: dict[int, list[CitedFootnote]] = {}
-        for one in chain.from_iterable(self._cited.values()):
-            by_number.setdefault(one.citation.number, []).append(one)
+        for note in chain.from_iterable(self._cited.values()):
+            by_number.setdefault(note.citation.number, []).append(note)
         return dict(sorted(by_number.items()))
 
     def source(self, number: int) -> Source | None:
         return self._sources.get(number) or self._earlier.get(number)
 
     def lines(self, layout: Layout) -> list[Line]:
-        """The list, or nothing if there was nothing to cite."""
+        """The list of cited sources, and how many more were found."""
         by_number = self.sentences_by_number()
         rows = layout.rows((StyledText(layout.messages.sources),)) if by_number else []
         for number, cited in by_number.items():
@@ -160,9 +257,11 @@ class Footnotes:
         count = sum(key not in cited for key in self._sources)
         if not count:
             return []
-        words = layout.messages
-        told = (words.one_uncited, words.more_uncited) if cited else (words.one_none_cited, words.none_cited)
-        return layout.rows((StyledText(layout.pluralize(count, *told), "dim"),))
+        messages = layout.messages
+        forms = (
+            (messages.one_uncited, messages.more_uncited) if cited else (messages.one_none_cited, messages.none_cited)
+        )
+        return layout.rows((StyledText(layout.pluralize(count, *forms), "dim"),))
 
 
 def _entry(number: int, source: Source, cited: Sequence[CitedFootnote], layout: Layout) -> list[Line]:

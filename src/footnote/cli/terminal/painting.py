@@ -1,6 +1,6 @@
-"""Markdown and our own lines as lines of a terminal, in 16 colours so that the person's own theme holds.
+"""Markdown and Footnote's own lines with the 16 colours of the user's terminal theme.
 
-The only importer of rich, which is an optional part of the installation: import this module late.
+The only importer of rich, which is an optional dependency: import this module late.
 """
 
 import io
@@ -35,8 +35,8 @@ _theme = Theme(
 # written as `[1]: https://…` would be swallowed too, and blocks that were painted before could not use it anyway.
 _parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"]).disable("reference")
 _sgr = re.compile(r"\x1b\[[0-9;]*m")
-_upto_last_sign = re.compile(r"(?:(?:\x1b\[[0-9;]*+m| )*+(?!\x1b\[[0-9;]*+m)[^ ])*+")
-"""All of a line but the spaces and styles at its end."""
+_until_trailing_space = re.compile(r"(?:(?:\x1b\[[0-9;]*+m| )*+(?!\x1b\[[0-9;]*+m)[^ ])*+")
+"""A line without the spaces and styles at its end."""
 
 
 class _LeftHeading(Heading):
@@ -78,10 +78,8 @@ def _tidy(token: Token) -> Token:
 
 
 def _tidy_inline(children: Sequence[Token]) -> Iterable[Token]:
-    """Inline content in kinds that rich shows where they stand.
-
-    A link is followed by its address, so that a person sees where it leads; an image is its description and
-    address. A line that the model began is begun on the screen too.
+    """Inline tokens that rich shows in place: a link followed by its address, so that the user sees where it leads; an
+    image as its description and address; and the line breaks of the model as line breaks.
     """
     link, text_of_link = "", ""
     for token in children:
@@ -95,13 +93,13 @@ def _tidy_inline(children: Sequence[Token]) -> Iterable[Token]:
         elif token.type == "softbreak":
             yield Token("hardbreak", "br", 0)
         else:
-            # Entities are decoded by now: `&#x202e;` must not bring in what was taken out of the text.
+            # Entities are decoded by now: `&#x202e;` must not bring back what `clean` removed.
             text_of_link += token.content
             yield token.copy(content=clean(token.content))
 
 
 class Painter:
-    """Paints for one terminal. `color` off: no styles at all, the layout stays."""
+    """Paints for one terminal. Without `color` there are no styles, only the layout."""
 
     def __init__(self, *, color: bool) -> None:
         self._console = Console(
@@ -126,7 +124,7 @@ class Painter:
         return lines[shown[0] : shown[-1] + 1] if shown else []
 
     def line(self, line: Line, columns: int | None = None) -> str:
-        """A line of ours; with `columns` it is cut to that many cells."""
+        """A line with colours; with `columns` it is cut to that many cells."""
         text = Text()
         for span in line:
             text.append(clean_line(span.text), _styles[span.tone])
@@ -143,6 +141,6 @@ class Painter:
 
 
 def _strip_trailing_space(line: str) -> str:
-    found = _upto_last_sign.match(line)
+    found = _until_trailing_space.match(line)
     end = found.end() if found else 0
     return line[:end] + ("\x1b[0m" if end and "\x1b" in line[end:] else "")

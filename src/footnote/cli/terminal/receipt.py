@@ -1,23 +1,23 @@
-"""What a search found and did: a table of its sources, a line of figures, and a few words for a status line."""
+"""The result of a search: a table of its sources, a line of figures, and a few words for a status line.
+
+The table is not a table of rich: it is also printed without rich and into pipes, and each row has lines below it."""
 
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from footnote.cli.terminal.cells import one_line, pad, truncate, width
 from footnote.cli.terminal.footnotes import (
     INDENT,
     CitedFootnote,
+    Layout,
     cited_sentences,
     evidence_lines,
     missing_source_lines,
     title_of,
 )
-from footnote.cli.terminal.layout import Layout
-from footnote.cli.terminal.lines import UNICODE, Line, StyledText, Symbols, Tone
+from footnote.cli.terminal.lines import UNICODE, Line, StyledText, Symbols, Tone, one_line, pad, truncate, width
 from footnote.protocol.messages import Usage
-from footnote.protocol.receipts import PageFailure, PageReport, ProviderTry, Receipt, SearchArtifact
-from footnote.protocol.sources import Source
+from footnote.protocol.sources import PageFailure, PageReport, ProviderTry, Receipt, SearchArtifact, Source
 from footnote.workspace.text import pluralize
 
 PIPE_COLUMNS = 120
@@ -35,8 +35,8 @@ _FAILURES: dict[PageFailure, str] = {
     "status": "answered with an error",
     "redirects": "redirected in circles",
     "too_large": "too large",
-    "media_type": "not a text",
-    "unreadable": "could not be taken apart",
+    "media_type": "not text",
+    "unreadable": "could not be parsed",
     "empty": "no text in it",
     "needs_javascript": "needs JavaScript",
     "consent_wall": "asks for consent first",
@@ -59,7 +59,7 @@ def page_outcome(report: PageReport, symbols: Symbols = UNICODE) -> str:
 
 
 def _failure(report: PageReport) -> str:
-    """The reason itself if it is short; a longer one stands below the row."""
+    """The reason itself if it is short; a longer one is shown below the row."""
     reason = one_line(report.reason or "")
     if reason and width(reason) <= _MAX_CELLS["outcome"]:
         return reason
@@ -91,13 +91,13 @@ class _ReceiptRow(Struct, frozen=True):
 def source_table(artifact: SearchArtifact, layout: Layout) -> list[Line]:
     """A row for each source: number, how it went, title, domain, date, what happened.
 
-    Below it stand its address, the passages that the summary takes from it, and every footnote that does not hold.
+    Below it are its address, the passages that the summary cites, and every footnote with another verdict.
     """
     reports = {report.url: report for report in artifact.receipt.pages}
     rows = [_row(source, reports.get(source.url), layout.symbols) for source in artifact.sources]
     cited: dict[int, list[CitedFootnote]] = {}
-    for one in cited_sentences(artifact.summary, artifact.citations):
-        cited.setdefault(one.citation.number, []).append(one)
+    for note in cited_sentences(artifact.summary, artifact.citations):
+        cited.setdefault(note.citation.number, []).append(note)
     columns = layout.columns or PIPE_COLUMNS
     shape = _column_widths(rows, columns)
     lines = layout.rows((StyledText(layout.messages.sources),))
@@ -119,19 +119,19 @@ def _row(source: Source, report: PageReport | None, symbols: Symbols) -> _Receip
         "date": _date(source.published),
         "outcome": page_outcome(report, symbols) if report else "",
     }
-    kept = {name: truncate(cell, _MAX_CELLS[name], symbols.ellipsis) for name, cell in cells.items()}
+    shown = {name: truncate(cell, _MAX_CELLS[name], symbols.ellipsis) for name, cell in cells.items()}
     tone: Tone = "bad" if source.status == "failed" else "dim"
-    return _ReceiptRow(f"[{source.number or '-'}]", mark, title_of(source), kept, tone, source, report)
+    return _ReceiptRow(f"[{source.number or '-'}]", mark, title_of(source), shown, tone, source, report)
 
 
 def _date(published: str | None) -> str:
-    """The day; what is no date in ISO form is shown as the provider wrote it."""
+    """The day of an ISO date; anything else is shown as the provider wrote it."""
     text = one_line(published or "")
     return text[:10] if text[4:5] == text[7:8] == "-" else text
 
 
 def _column_widths(rows: Sequence[_ReceiptRow], columns: int) -> Mapping[str, int] | None:
-    """The widths of the columns. On a narrow terminal the domain goes first, then the date; None: no table fits."""
+    """The widths of the columns. A narrow terminal drops the domain, then the date; None: no table fits."""
     number = max((width(row.number) for row in rows), default=0)
     widths = {name: max((width(row.cells[name]) for row in rows), default=0) for name in _MAX_CELLS}
     widest_title = max((width(row.title) for row in rows), default=0)
@@ -178,9 +178,9 @@ def _long_reason(row: _ReceiptRow, layout: Layout) -> list[Line]:
 
 
 def receipt_lines(receipt: Receipt, symbols: Symbols, usage: Usage | None = None) -> list[Line]:
-    """The figures of a search on one line, and what went another way than it should. `usage`: of its summary."""
+    """The figures of a search on one line, and its notes. `usage`: of its summary."""
     figures = [
-        *(_provider_figure(one) for one in receipt.providers),
+        *(_provider_figure(tried) for tried in receipt.providers),
         *_pages(receipt.pages),
         f"{receipt.passages_kept} of {pluralize(receipt.passages_found, 'passage')} kept"
         if receipt.passages_found
@@ -193,18 +193,18 @@ def receipt_lines(receipt: Receipt, symbols: Symbols, usage: Usage | None = None
     return [(StyledText(symbols.dot.join(figure for figure in figures if figure), "dim"),), *notes]
 
 
-def _provider_figure(one: ProviderTry) -> str:
-    came = pluralize(one.count, "result") if one.outcome == "results" else one.outcome
-    how = "from the cache" if one.cached else _format_seconds(one.took_ms) if one.outcome != "skipped" else ""
-    return f"{one.provider}: {came} {how}".rstrip()
+def _provider_figure(tried: ProviderTry) -> str:
+    outcome = pluralize(tried.count, "result") if tried.outcome == "results" else tried.outcome
+    how = "from the cache" if tried.cached else _format_seconds(tried.took_ms) if tried.outcome != "skipped" else ""
+    return f"{tried.provider}: {outcome} {how}".rstrip()
 
 
 def _pages(reports: Sequence[PageReport]) -> list[str]:
     opened = [report for report in reports if report.status != "snippet"]
     unopened = len(reports) - len(opened)
     read = sum(report.status == "read" for report in opened)
-    told = [f"{read} of {pluralize(len(opened), 'page')} read"] if opened else []
-    return [*told, *([f"{unopened} not opened"] if unopened else [])]
+    figures = [f"{read} of {pluralize(len(opened), 'page')} read"] if opened else []
+    return [*figures, *([f"{unopened} not opened"] if unopened else [])]
 
 
 def _summary_figure(by: str | None) -> str:
@@ -214,11 +214,11 @@ def _summary_figure(by: str | None) -> str:
 
 
 def deviations(receipt: Receipt) -> list[str]:
-    """What went another way, for the status line of a call: another provider, pages that failed."""
-    told: list[str] = []
+    """What did not go as planned, for the status line of a call: another provider, failed pages."""
+    notes: list[str] = []
     if receipt.providers and receipt.providers[0].provider != receipt.providers[-1].provider:
-        told.append(f"{receipt.providers[-1].provider} instead of {receipt.providers[0].provider}")
+        notes.append(f"{receipt.providers[-1].provider} instead of {receipt.providers[0].provider}")
     opened = [report for report in receipt.pages if report.status != "snippet"]
     if failed := sum(report.status == "failed" for report in opened):
-        told.append(f"{failed} of {pluralize(len(opened), 'page')} failed")
-    return told
+        notes.append(f"{failed} of {pluralize(len(opened), 'page')} failed")
+    return notes

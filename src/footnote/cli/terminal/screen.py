@@ -5,11 +5,13 @@ draw it again, so nothing flickers. It is always lower than the screen, because 
 erased any more.
 """
 
+import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Protocol, TextIO, TypeAlias
 
-from footnote.cli.terminal.lines import UNICODE, Line, Symbols, as_text, symbols_for
+from footnote.cli.terminal.lines import UNICODE, Line, StyledText, Symbols, as_text, symbols_for
 
 Size: TypeAlias = Callable[[], tuple[int, int]]
 _DEFAULT_SIZE = (80, 24)
@@ -17,9 +19,9 @@ _NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
 
 
 class OutputSink:
-    """A stream that may fail, because its reader left or the disk is full: from then on it swallows what it gets.
+    """A stream that may fail, because its reader left or the disk is full: after that, writes are dropped.
 
-    A run is not torn apart in the middle for that; whoever follows it sees `failure` and ends it in order.
+    The command that follows the run checks `failure` and stops the run in order.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -32,7 +34,7 @@ class OutputSink:
 
     @property
     def columns(self) -> int | None:
-        """The width of the terminal behind the stream, if one is there."""
+        """The width of the terminal behind the stream; None: it is not a terminal."""
         return size_of(self._stream)()[0] if self._stream.isatty() else None
 
     def write(self, text: str) -> None:
@@ -51,7 +53,7 @@ class OutputSink:
             self.failure = error
 
     def close(self) -> None:
-        """Lets go of what could not be written; else Python would fail on it once more at its exit."""
+        """Drops what could not be written; Python would otherwise try and fail again at exit."""
         if self.failure is None:
             return
         with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device, not a path
@@ -59,7 +61,7 @@ class OutputSink:
 
 
 class Painting(Protocol):
-    """What the screen needs of a painter."""
+    """The methods of a painter that the screen uses."""
 
     def line(self, line: Line, columns: int | None = None) -> str: ...
 
@@ -81,10 +83,10 @@ class LiveRegion:
         return self._size()
 
     def draw(self, lines: list[str], *, above: str = "") -> None:
-        """Replace the region by `lines`, with permanent text above it. The lines are no wider than the screen."""
+        """Replaces the region by `lines`, with permanent text above it. The lines must not be wider than the screen."""
         if lines == self._drawn and not above:
             return
-        # Where the terminal thinks that a character is wider than we do, the line is clipped and does not wrap.
+        # If the terminal draws a character wider than expected, the line is clipped and does not wrap.
         drawing = f"{_NO_WRAP}{chr(10).join(lines)}{_WRAP}\n" if lines else ""
         self.sink.write(self._erase_sequence() + above + drawing)
         self._drawn = lines
@@ -92,16 +94,16 @@ class LiveRegion:
     def _erase_sequence(self) -> str:
         if not self._drawn:
             return ""
-        # Terminals wrap what is drawn anew when they become narrower.
+        # A terminal that became narrower has wrapped the drawn lines again.
         columns, _ = self.size
         rows = sum(self.paint.rows(line, columns) for line in self._drawn)
         return f"\r\x1b[{rows}A\x1b[J"
 
 
 class Screen:
-    """One run's output.
+    """The output of one command.
 
-    `region` None: nothing is redrawn. `live_notes`: stderr is a terminal that shows the region too, or has it.
+    `region` None: nothing is redrawn. `live_notes`: stderr is the terminal of the region.
     """
 
     def __init__(
@@ -124,7 +126,7 @@ class Screen:
 
     @property
     def answer_columns(self) -> int | None:
-        """How wide a line on stdout can be; None: stdout is no terminal."""
+        """How wide a line on stdout can be; None: stdout is not a terminal."""
         is_drawn_on = self.region is not None and self.region.sink is self.out
         return self.size[0] if is_drawn_on else self.out.columns
 
@@ -135,9 +137,9 @@ class Screen:
         self.out.write(text)
 
     def write_block(self, lines: list[str]) -> None:
-        """A permanent painted block on stdout, with an empty line before it where something stands above.
+        """A permanent painted block on stdout, after an empty line if there is output above it.
 
-        It takes the place of the tail in the live region.
+        It replaces the tail in the live region.
         """
         if self._defer(lambda: self.write_block(lines)) or self.region is None:
             return
@@ -174,11 +176,11 @@ class Screen:
 
     @property
     def _is_shared(self) -> bool:
-        """Answer and notes stand on one terminal."""
+        """Answer and notes share one terminal."""
         return self.live_notes and self.region is not None and self.region.sink is self.out
 
     def show(self, tail: list[str], status: list[str]) -> None:
-        """What the live region shows from now on: the unfinished part of the answer, and lines of ours."""
+        """Sets the live region: the unfinished part of the answer, and the status lines."""
         self._tail, self._status = tail, status
         if self.region is not None and self._deferred is None:
             self.region.draw(self._live_lines)
@@ -190,14 +192,14 @@ class Screen:
         return lines[max(len(lines) - rows + 1, 0) :]
 
     def hold(self) -> None:
-        """Keep everything back, and the region away, while somebody types an answer to a question."""
+        """Hides the region and defers all output while the user answers a question."""
         if self.region is not None:
             self.region.draw([])
         self._deferred = []
 
     def release(self) -> None:
-        held, self._deferred = self._deferred or [], None
-        for write in held:
+        deferred, self._deferred = self._deferred or [], None
+        for write in deferred:
             write()
         self.show(self._tail, self._status)
 
@@ -209,7 +211,7 @@ class Screen:
 
 
 def size_of(stream: TextIO) -> Size:
-    """The size of the terminal behind a stream, each time it is asked."""
+    """A function that returns the current size of the terminal behind a stream."""
     descriptor = stream.fileno()
 
     def size() -> tuple[int, int]:
@@ -217,7 +219,32 @@ def size_of(stream: TextIO) -> Size:
             columns, rows = os.get_terminal_size(descriptor)
         except OSError:
             return _DEFAULT_SIZE
-        # A terminal that nobody gave a size says 0.
+        # A terminal without a size reports 0.
         return columns or _DEFAULT_SIZE[0], rows or _DEFAULT_SIZE[1]
 
     return size
+
+
+class _LogLines(logging.Handler):
+    """Log records as notes on the screen, so that they do not run into what is being drawn."""
+
+    def __init__(self, screen: Screen, level: int) -> None:
+        super().__init__(level)
+        self._screen = screen
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self._screen.note((StyledText(f"{record.levelname.capitalize()}: {record.getMessage()}", "dim"),))
+        except Exception:  # noqa: BLE001 - the caller that logs must not fail because of the terminal
+            self.handleError(record)
+
+
+@contextmanager
+def show_warnings(screen: Screen, *, quiet: bool) -> Generator[None, None, None]:
+    """Warnings and errors become notes; with `quiet` only errors do."""
+    notes = _LogLines(screen, logging.ERROR if quiet else logging.WARNING)
+    logging.getLogger().addHandler(notes)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(notes)

@@ -1,7 +1,8 @@
-"""What `Database` drives when several replicas share it: a transaction for each script, tried again when it met with
-something that passes.
+"""The driver of PostgreSQL, which several replicas share: one transaction for each script, retried after transient
+errors.
 
-Whether a transaction whose COMMIT was not answered has happened is not guessed: the server is asked by its number.
+If the connection breaks during COMMIT, the driver asks the server whether the transaction with this number was
+committed.
 """
 
 import asyncio
@@ -12,9 +13,19 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from footnote.db.errors import DatabaseFailed
-from footnote.db.postgresql.errors import is_read_only_violation, is_retryable, is_unavailable, translate_error
-from footnote.db.postgresql.migrate import migrate
-from footnote.db.postgresql.pool import AsyncpgConnection, Pool, borrow, close_gracefully, open_pool, parse_address
+from footnote.db.postgresql.connection import (
+    AsyncpgConnection,
+    Pool,
+    borrow,
+    close_gracefully,
+    is_read_only_violation,
+    is_retryable,
+    is_unavailable,
+    migrate,
+    open_pool,
+    parse_address,
+    translate_error,
+)
 from footnote.db.script import Either, Row, Rows, Script, Statement
 
 T = TypeVar("T")
@@ -34,11 +45,11 @@ async def run_script(script: Script[T], connection: AsyncpgConnection) -> T:
 
 
 class NeedsTransaction(Exception):
-    """A script that was taken for one of a single statement has more."""
+    """A script that was run as a single statement has more."""
 
 
 async def run_single_statement(script: Script[T], connection: AsyncpgConnection) -> T:
-    """The same for a script of one statement, without a transaction around it."""
+    """The same for a script of one statement, without a transaction."""
     steps = iter(script)
     try:
         steps.send(await _rows(next(steps), connection))
@@ -63,13 +74,13 @@ async def _rows(statement: Statement | Either | None, connection: AsyncpgConnect
 
 @lru_cache(maxsize=1000)
 def _number_placeholders(text: str) -> str:
-    """`$1`, `$2`, … for each `?`. None of our texts has one inside a string."""
+    """Replaces each `?` by `$1`, `$2`, …. No statement of this package has a `?` inside a string."""
     first, *others = text.split("?")
     return first + "".join(f"${number}{other}" for number, other in enumerate(others, 1))
 
 
 def _replace_nul(values: Row) -> Row:
-    """A text in PostgreSQL has no NUL; SQLite keeps it, and nobody means anything by it."""
+    """PostgreSQL refuses NUL in a text, where SQLite stores it; it is replaced by U+FFFD."""
     if any(isinstance(value, str) and "\0" in value for value in values):
         return tuple(value.replace("\0", "\ufffd") if isinstance(value, str) else value for value in values)
     return values
@@ -77,10 +88,10 @@ def _replace_nul(values: Row) -> Row:
 
 READERS = 6
 WRITERS = 6
-"""Apart from each other: a thousand who read do not keep those waiting who hold on to their runs."""
+"""Two pools, so that many readers do not delay the heartbeats of leases."""
 CLOSE_SECONDS = 5.0
 RETRY_SECONDS = 8.0
-"""How long a server that is away is waited for."""
+"""How long an unavailable server is retried."""
 _INITIAL_BACKOFF = 0.05
 _MAX_BACKOFF = 1.0
 
@@ -103,17 +114,17 @@ class PostgresDriver:
         self._in_flight = 0
         self._idle = asyncio.Event()
         self._multi_statement: set[Callable[..., Any]] = set()
-        """Scripts that read with more than one statement."""
+        """The functions of reading scripts that have more than one statement."""
 
     async def read(self, script: Script[T]) -> T:
         return await self._with_retries(lambda: self._read(script), is_fatal=is_read_only_violation)
 
     async def write(self, script: Script[T], *, erase: bool) -> T:
-        del erase  # what is deleted goes with the next vacuum, and nothing here could hasten that
+        del erase  # the next vacuum removes deleted rows, which nothing here could hasten
         return await self._with_retries(lambda: self._write(script))
 
     async def close(self) -> None:
-        """What was handed over gets to its end, unless the server does not answer."""
+        """Waits for running scripts, unless the server does not answer."""
         if self._in_flight:
             self._idle.clear()
             with suppress(TimeoutError):
@@ -125,7 +136,7 @@ class PostgresDriver:
 
     @property
     def connections(self) -> tuple[int, int]:
-        """How many there are, and how many of them are in use."""
+        """The number of connections, and how many of them are in use."""
         pools = self._pools or ()
         there = sum(pool.get_size() for pool in pools)
         return there, there - sum(pool.get_idle_size() for pool in pools)
@@ -133,8 +144,8 @@ class PostgresDriver:
     # One attempt -------------------------------------------------------------------------------------------
 
     async def _read(self, script: Script[T]) -> T:
-        """One statement needs no transaction around it. A script that turns out to have more is begun again in one, and
-        known by then."""
+        """A single statement needs no transaction. A script that turns out to have more is restarted in one, and from
+        then on always run in one."""
         readers, _ = await self._ensure_pools()
         async with borrow(readers) as connection:
             try:
@@ -156,7 +167,7 @@ class PostgresDriver:
             raise ConnectionResetError("the connection broke before anything was kept") from doubt
 
     async def _was_committed(self, number: str) -> bool:
-        """Waits until the server knows: it may be busy with that very transaction, or with starting again."""
+        """Waits until the server knows: the transaction may be in progress, or the server may be restarting."""
         last = time.monotonic() + 10 * self._retry_seconds
         while True:
             try:
@@ -225,7 +236,7 @@ async def _run_and_commit(script: Script[T], connection: AsyncpgConnection) -> T
 
 
 def _is_server_error(error: Exception) -> bool:
-    """And not what a script raised, which is for whoever asked."""
+    """Whether the driver raised the error, and not the script."""
     return not isinstance(error, DatabaseFailed) and (
         type(error).__module__.startswith("asyncpg") or is_unavailable(error)
     )

@@ -1,27 +1,35 @@
-"""Connections to SQLite, scripts played on them, and its errors in our words."""
+"""Connections to SQLite: opens a file, migrates it, runs scripts, and translates errors."""
 
 import errno
+import hashlib
 import os
 import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from footnote.db.errors import DatabaseBroken, DatabaseFailed, DatabaseFull, DatabaseLocked, DatabaseUnwritable
+from footnote.db.errors import (
+    DatabaseBroken,
+    DatabaseFailed,
+    DatabaseForeign,
+    DatabaseFull,
+    DatabaseLocked,
+    DatabaseUnwritable,
+)
+from footnote.db.schema import load_migrations
 from footnote.db.script import Either, Rows, Script, Statement
-from footnote.db.sqlite.migrate import format_of, migrate
 
 T = TypeVar("T")
 
 BUSY_SECONDS = 5.0
-"""How long a process waits for another one that writes."""
+"""How long a process waits for the write lock of another."""
 _WAL_BYTES = 16 * 1024 * 1024
 _WAL_INDEX_BYTES = 64 * 1024
-"""More than SQLite's log and its index need at their beginning."""
+"""More than SQLite's log and its index need when they are created."""
 # FULL: a commit is on the disk before it counts as done. With NORMAL, a power cut takes the last ones away.
 _PRAGMAS = (
     "PRAGMA synchronous = FULL",
@@ -35,7 +43,7 @@ _create_lock = threading.Lock()
 
 
 def open_file(path: Path, busy_seconds: float) -> sqlite3.Connection:
-    """A connection to the file, which is made if there is none, in the newest format."""
+    """A connection to the file, which is created or migrated to the newest format if need be."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     _create_file(path)
     connection = _connect(path, busy_seconds)
@@ -52,10 +60,10 @@ def open_file(path: Path, busy_seconds: float) -> sqlite3.Connection:
 
 
 def _create_file(path: Path) -> None:
-    """Nobody else's from its first moment; SQLite gives the files beside it the same mode.
+    """Creates the file with the mode 0600; SQLite gives the files beside it the same mode.
 
-    Only where there is none: to close any descriptor of a file gives up every lock that this process has on it, and
-    another one would then take away the log from under those that still write to it.
+    An existing file is not opened: closing any descriptor of a file releases every lock that this process has on it,
+    and another process would then remove the log while it is still written.
     """
     with _create_lock:
         if not path.exists():
@@ -63,7 +71,7 @@ def _create_file(path: Path) -> None:
 
 
 def open_memory() -> sqlite3.Connection:
-    """A database of this connection alone, gone with it."""
+    """A database that belongs to this connection and is lost with it."""
     connection = _connect(":memory:", BUSY_SECONDS)
     connection.execute("PRAGMA foreign_keys = ON")
     migrate(connection, 0, "the database in memory")
@@ -85,7 +93,7 @@ def run_script(script: Script[T], connection: sqlite3.Connection) -> T:
 
 @contextmanager
 def translate_errors(path: Path, busy_seconds: float) -> Generator[None, None, None]:
-    """Neither an error of sqlite3 nor a bare OSError leaves this package."""
+    """Raises `DatabaseFailed` for every error of sqlite3 and every OSError."""
     try:
         yield
     except sqlite3.Error as error:
@@ -115,7 +123,7 @@ def _translate(error: sqlite3.Error, path: Path, busy_seconds: float) -> Databas
 
 
 def _is_disk_full(path: Path) -> bool:
-    """Where SQLite finds no room for the index of its log, it tells of an error of the disk and no more."""
+    """SQLite reports an I/O error if there is no space for the index of its log."""
     try:
         return shutil.disk_usage(path.parent).free < _WAL_INDEX_BYTES
     except OSError:
@@ -123,7 +131,7 @@ def _is_disk_full(path: Path) -> bool:
 
 
 def _connect(where: Path | str, busy_seconds: float) -> sqlite3.Connection:
-    # Handed from the thread that uses it to the one that closes it, never used by two at once.
+    # Another thread closes the connection than uses it, but never two at once.
     return sqlite3.connect(where, timeout=busy_seconds, isolation_level=None, check_same_thread=False)
 
 
@@ -138,15 +146,89 @@ def _rows(statement: Statement | Either | None, connection: sqlite3.Connection) 
 
 
 def _enable_wal(connection: sqlite3.Connection, busy_seconds: float) -> None:
-    """Readers and the writer do not wait for each other then. Where a file system cannot do it, all else works."""
+    """With WAL, readers and the writer do not wait for each other. Some file systems do not support it: there, they
+    do."""
     last = time.monotonic() + busy_seconds
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
-            # Two processes with the same new file: SQLite does not wait for this lock by itself.
+            # Two processes create the same file: for this lock SQLite itself does not wait.
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > last:
                 raise
             time.sleep(_RETRY_SECONDS)
         else:
             return
+
+
+# Migrations -------------------------------------------------------------------------------------------------
+
+
+APPLICATION_ID = 0x466F6F74
+"""`Foot`, in the header of the file. A database that has tables and another id belongs to another program."""
+
+
+def format_of(connection: sqlite3.Connection, name: str) -> int:
+    """The number of the last migration. Raises `DatabaseForeign`, before anything is changed, if the file belongs to
+    another program."""
+    # In one transaction, because another connection may be creating the tables.
+    connection.execute("BEGIN")
+    try:
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        (mark,) = connection.execute("PRAGMA application_id").fetchone()
+        (number,) = connection.execute("PRAGMA user_version").fetchone()
+    finally:
+        roll_back(connection)
+    if tables and mark != APPLICATION_ID:
+        raise DatabaseForeign(
+            f"{name} is a database of another program, and was left as it is. Choose another file with database.url "
+            "in config.json."
+        )
+    return number
+
+
+def migrate(connection: sqlite3.Connection, number: int, name: str) -> None:
+    """Applies the migrations after `number` in one transaction. Of several processes, one does it and the others
+    wait."""
+    known = load_migrations("sqlite")
+    if number == len(known):
+        return
+    connection.create_function("sha256_hex", 1, _sha256, deterministic=True)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        (number,) = connection.execute("PRAGMA user_version").fetchone()
+        if number > len(known):
+            raise DatabaseForeign(
+                f"{name} was written by a newer Footnote (format {number}; this one knows {len(known)}). Upgrade "
+                "Footnote, or choose another file with database.url in config.json."
+            )
+        for step in known[number:]:
+            for statement in _statements(step.text):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {len(known)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        roll_back(connection)
+        raise
+
+
+def roll_back(connection: sqlite3.Connection) -> None:
+    """Ends the transaction, unless SQLite has already done so, as on a full disk."""
+    with suppress(sqlite3.Error):
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _statements(text: str) -> Iterator[str]:
+    """The single statements of a migration: `executescript` would commit before it runs them."""
+    statement = ""
+    for line in text.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

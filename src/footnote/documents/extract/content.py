@@ -1,8 +1,8 @@
-"""Which part of a page is its content.
+"""Finds the content of a page.
 
-First what stands on every page of a site goes: navigation, footers, banners; and what readers say, unless the page is a
-forum. Then the smallest element is sought that holds most of the prose, and those beside it that hold a part of it
-too. Last, what is left in between goes: teasers, bylines, lists of links.
+First the boilerplate of the site is removed: navigation, footers, banners; and comments, unless the page is a forum.
+Then the smallest element with most of the prose is chosen, together with its siblings that have prose too. Last, the
+peripheral parts in between are removed: teasers, bylines, lists of links.
 """
 
 import re
@@ -31,7 +31,7 @@ def is_article(document: PageTree) -> bool:
 
 
 def is_about_reviews(document: PageTree, url: str) -> bool:
-    """Whether what buyers say is what the page is about."""
+    """Whether reviews are the content of the page."""
     return _REVIEWS.search(f"{url} {document.title}") is not None
 
 
@@ -45,16 +45,16 @@ def is_forum(document: PageTree, url: str) -> bool:
 
 
 ATOMIC_TAGS = frozenset(("p", "pre", "blockquote", "li", "ul", "ol", "table", "tbody", "tr", "td", "dl", "dd"))
-"""What makes sense only as a whole."""
+"""Elements that make sense only as a whole."""
 
 _MAJORITY = 0.8
 _MIN_MAIN_SHARE = 0.4
-"""Of the text of a page: an element that says of itself that it is the main one has so much at least."""
+"""The share of a page's text that an element needs to count as the main one that it claims to be."""
 
 
 def overview_content(root: HtmlNode) -> HtmlNode:
-    """The element that holds the content of a page from which its frame was taken."""
-    top = max(_mains(root), key=lambda node: node.size, default=root)
+    """The element with the content of a page whose boilerplate was removed."""
+    top = max(_main_elements(root), key=lambda node: node.size, default=root)
     if top.size < _MIN_MAIN_SHARE * root.size:
         top = root
     size, prose = _MAJORITY * top.size, _MAJORITY * top.prose
@@ -66,23 +66,23 @@ def overview_content(root: HtmlNode) -> HtmlNode:
         top = best
 
 
-def _mains(node: HtmlNode) -> list[HtmlNode]:
+def _main_elements(node: HtmlNode) -> list[HtmlNode]:
     found: list[HtmlNode] = []
     for kid in node.kids:
         if isinstance(kid, HtmlNode) and kid.size:
             is_main = kid.tag == "main" or kid.attributes.get("role") == "main"
-            found += [kid] if is_main else _mains(kid)
+            found += [kid] if is_main else _main_elements(kid)
     return found
 
 
 class PartHint(IntEnum):
     TEXT = 0
     PERIPHERAL = 1
-    """Around the text of an article, and yet content where a page is no article: a teaser, a caption, a byline."""
+    """Beside the text of an article, but content on other pages: a teaser, a caption, a byline."""
     COMMENTS = 2
-    """What readers say of an article and buyers of a product, or what a forum consists of."""
+    """Comments on an article, reviews of a product, or the posts of a forum."""
     BOILERPLATE = 3
-    """On every page of the site: navigation, footer, banners."""
+    """The same on every page of the site: navigation, footer, banners."""
 
 
 BOILERPLATE_WORDS = name_set(
@@ -117,16 +117,16 @@ BOILERPLATE_ROLES = name_set(
 )
 PERIPHERAL_TAGS = name_set("header form fieldset address figcaption")
 UNNAMED_TAGS = HEADINGS | name_set("html body main article tbody thead tr pre code blockquote em strong b i")
-"""Names on these are the author's: the slug of a heading, the language of a program."""
+"""The names of these come from the author: the slug of a heading, the language of a program."""
 CLASS_ONLY_TAGS = name_set("section p li dt dd a span td th ul ol table dl")
 """Their `id` is mostly the target of a link, made from a heading."""
 
 IGNORED_NAME = re.compile(
     "accordion|elementor|wp-|category-|tag-|has-|no-|with-|without-|is-|not-|hide-|post-\\d|type-|theme"
 )
-"""Names of a page builder, of the subject, of a state: they do not say what the part is."""
+"""Names of a page builder, of a subject, of a state: they do not tell what kind of part it is."""
 HAS_SIDEBAR = re.compile("(?:has|with|content)[-_]sidebar")
-"""What has a sidebar, and is none."""
+"""An element that has a sidebar, and is not one."""
 CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 NOT_LETTERS = re.compile(r"[^a-z]+")
 
@@ -165,12 +165,12 @@ def _hint_by_names(names: str) -> PartHint:
 
 
 def is_certain_boilerplate(node: HtmlNode) -> bool:
-    """Named by a word that is used for nothing else, so that even much prose in it is no content."""
+    """Whether the name is used for nothing but boilerplate, so that even much prose in it is no content."""
     return not CERTAIN_WORDS.isdisjoint(_name_words(node))
 
 
 def is_consent_notice(node: HtmlNode) -> bool:
-    """A notice about cookies. Its name alone does not tell: whole pages are named by whether one was accepted."""
+    """Whether it is a notice about cookies. The name alone is not enough: pages that store consent name `body` so."""
     if node.size > MAX_NOTICE_CHARS or CONSENT_WORDS.isdisjoint(_name_words(node)):
         return False
     text = "".join(_texts(node)).lower()
@@ -186,9 +186,9 @@ def _texts(node: HtmlNode) -> Iterator[str]:
 
 
 def _name_words(node: HtmlNode) -> list[str]:
-    named = f"{node.attributes.get('class') or ''} {node.attributes.get('id') or ''}"
-    told = " ".join(name for name in named.split() if not _is_ignored_name(name))
-    return NOT_LETTERS.split(CASE.sub(" ", told).lower())
+    names = f"{node.attributes.get('class') or ''} {node.attributes.get('id') or ''}".split()
+    meaningful = " ".join(name for name in names if not _is_ignored_name(name))
+    return NOT_LETTERS.split(CASE.sub(" ", meaningful).lower())
 
 
 def _is_ignored_name(name: str) -> bool:
@@ -196,25 +196,25 @@ def _is_ignored_name(name: str) -> bool:
 
 
 MIN_PROSE = 400
-"""With less prose than this a page is taken as it is."""
+"""A page with less prose is used as it is."""
 MIN_BODY_PROSE = 3_000
-"""Prose of a page that does not call itself an article, and is one all the same."""
+"""With this much prose, a page counts as an article even if it does not declare itself one."""
 MIN_PROSE_SHARE = 0.6
-"""Of the text: with less prose a page that does not call itself an article is an overview."""
+"""The share of prose in the text below which a page is an overview, unless it declares itself an article."""
 MIN_CHOSEN_SHARE = 0.3
-"""Of the text: if so little is prose, the prose is not what the page is about, whatever it calls itself."""
+"""The share of the text that its prose needs to be the content of a page, whatever the page declares."""
 MIN_REMAINING_CHARS = 250
-"""Letters that are left of a page without a part that is certainly no content."""
+"""Letters that must remain when a part is removed that is certainly boilerplate."""
 SHORT_PAGE_CHARS = 2_000
 MIN_TEXT_CHARS = 30
-"""Letters without navigation, footers and notices: a short page that has so many says something."""
+"""A short page with so many letters beside navigation, footers and notices has content."""
 LARGE_PAGE_CHARS = 1_500
 LISTS = HEADINGS | {"ul", "ol", "li", "dl", "dt", "dd", "p"}
 """In documentation and on overviews a list of links is content; news has related stories there."""
 
 
 def main_content(document: PageTree, url: str) -> HtmlNode:
-    """The element that holds the content."""
+    """The element with the content."""
     is_a_forum, is_an_article = is_forum(document, url), is_article(document)
     root = document.root
     if not (is_a_forum or is_about_reviews(document, url)):
@@ -230,12 +230,12 @@ def main_content(document: PageTree, url: str) -> HtmlNode:
 
 
 def _is_main_text(node: HtmlNode, root: HtmlNode, min_prose: int) -> bool:
-    """Whether it is a text by itself: most of the prose of the page, and hardly anything else."""
+    """Whether an element is a text by itself: most of the prose of the page, and hardly anything else."""
     return node.prose >= max(min_prose, 0.5 * root.prose, 0.8 * node.size)
 
 
 def _prose(root: HtmlNode, *, is_forum: bool, is_article: bool) -> HtmlNode:
-    """Where the prose is, for a page that consists of prose."""
+    """The element with the prose, for a page that consists of prose."""
     teasers = {} if is_forum else _teasers_beside_prose(root, is_article=is_article)
     total = root.prose - sum(teasers.values())
     top, path = _descend(root, total * (0.7 if is_article else 0.8), _ProseWeight(root, teasers))
@@ -248,20 +248,20 @@ def _prose(root: HtmlNode, *, is_forum: bool, is_article: bool) -> HtmlNode:
     return _remove_link_lists(top, frozenset() if is_article else LISTS)
 
 
-# What goes ---------------------------------------------------------------------------------------------------------
+# Parts to remove -----------------------------------------------------------------------------------------------------
 
 
 def _comment_filter(root: HtmlNode) -> Callable[[HtmlNode], bool]:
-    """Comments, as long as something else is there."""
+    """Selects comments, as long as the page has other prose."""
     return lambda node: part_hint(node) is PartHint.COMMENTS and root.prose - node.prose >= 250
 
 
 def _boilerplate_filter(root: HtmlNode) -> Callable[[HtmlNode], bool]:
-    """Parts of the frame. The more there is in one, the surer its name must be."""
+    """Selects boilerplate. The more text is in a part, the more certain its name must be."""
     total = root.prose
     rest = _remove(root, _is_boilerplate).size if root.size <= SHORT_PAGE_CHARS else 0
 
-    def goes(node: HtmlNode) -> bool:
+    def is_selected(node: HtmlNode) -> bool:
         if part_hint(node) is not PartHint.BOILERPLATE:
             return False
         if node.tag == "footer" or is_consent_notice(node):
@@ -274,85 +274,86 @@ def _boilerplate_filter(root: HtmlNode) -> Callable[[HtmlNode], bool]:
             return not node.prose and node.linked >= 0.7 * node.size
         return node.prose <= 0.15 * total or (node.linked >= 0.25 * node.size and node.prose <= 0.5 * total)
 
-    return goes
+    return is_selected
 
 
 def _is_boilerplate(node: HtmlNode) -> bool:
-    """Whatever else a page has, this is not what it says."""
+    """Whether an element is boilerplate on any page."""
     return node.tag in BOILERPLATE_TAGS or is_consent_notice(node)
 
 
 def _remove_boilerplate(root: HtmlNode) -> HtmlNode:
-    """Names may lie: where nothing is left of a page that has much to show, only what tags say is believed."""
-    left = _remove(root, _boilerplate_filter(root))
-    if left.size < MIN_REMAINING_CHARS <= LARGE_PAGE_CHARS <= root.size:
-        left = _remove(root, lambda node: node.tag in BOILERPLATE_TAGS)
-    return left
+    """Names may be wrong: if they leave nothing of a large page, only the tags count."""
+    remaining = _remove(root, _boilerplate_filter(root))
+    if remaining.size < MIN_REMAINING_CHARS <= LARGE_PAGE_CHARS <= root.size:
+        remaining = _remove(root, lambda node: node.tag in BOILERPLATE_TAGS)
+    return remaining
 
 
 def _peripheral_filter(total: int, share: float) -> Callable[[HtmlNode], bool]:
-    """Bylines, captions, teasers: whatever stands around a text and is small beside it."""
+    """Selects bylines, captions, teasers: peripheral parts that are small in comparison with the text."""
     return lambda node: part_hint(node) is PartHint.PERIPHERAL and node.prose <= share * total
 
 
 def _remove(node: HtmlNode, should_remove: Callable[[HtmlNode], bool]) -> HtmlNode:
-    """The element without those in it that go."""
-    kept: list[HtmlNode | str] = []
-    is_whole = True
+    """The element without those parts in it that are to be removed."""
+    kids: list[HtmlNode | str] = []
+    is_unchanged = True
     for kid in node.kids:
         if isinstance(kid, str) or not kid.kids:
-            kept.append(kid)
+            kids.append(kid)
         elif should_remove(kid):
-            is_whole = False
+            is_unchanged = False
         else:
-            left = _remove(kid, should_remove)
-            is_whole = is_whole and left is kid
-            kept.append(left)
-    return node if is_whole else node.with_kids(kept)
+            remaining = _remove(kid, should_remove)
+            is_unchanged = is_unchanged and remaining is kid
+            kids.append(remaining)
+    return node if is_unchanged else node.with_kids(kids)
 
 
 def _remove_link_lists(node: HtmlNode, kept_tags: frozenset[str]) -> HtmlNode:
-    """Without blocks that consist of links, but for those of a kind that is `spared`."""
-    kept: list[HtmlNode | str] = []
+    """The element without blocks that consist of links, except those with one of the `kept_tags`."""
+    kids: list[HtmlNode | str] = []
     for kid in node.kids:
         if isinstance(kid, str) or not kid.solid or not kid.size:
-            kept.append(kid)
+            kids.append(kid)
         elif kid.linked <= 0.7 * kid.size or kid.prose >= 80 or kid.tag in kept_tags:
-            kept.append(_remove_link_lists(kid, kept_tags))
-    return node.with_kids(kept)
+            kids.append(_remove_link_lists(kid, kept_tags))
+    return node.with_kids(kids)
 
 
-# What stays ----------------------------------------------------------------------------------------------------------
+# The choice of the content -------------------------------------------------------------------------------------------
 
 
 class _ProseWeight:
     """The prose of an element without that of teasers in it."""
 
     def __init__(self, root: HtmlNode, teasers: dict[int, int]) -> None:
-        self._off: dict[int, int] = {}
+        self._discounts: dict[int, int] = {}
         if teasers:
             self._discount(root, teasers)
 
     def __call__(self, node: HtmlNode) -> int:
-        return node.prose - self._off.get(id(node), 0)
+        return node.prose - self._discounts.get(id(node), 0)
 
     def _discount(self, node: HtmlNode, teasers: dict[int, int]) -> int:
-        off = teasers.get(id(node))
-        if off is None:
-            off = sum(self._discount(kid, teasers) for kid in node.kids if isinstance(kid, HtmlNode) and kid.prose)
-        self._off[id(node)] = off
-        return off
+        discount = teasers.get(id(node))
+        if discount is None:
+            kids = (kid for kid in node.kids if isinstance(kid, HtmlNode) and kid.prose)
+            discount = sum(self._discount(kid, teasers) for kid in kids)
+        self._discounts[id(node)] = discount
+        return discount
 
 
 def _teasers_beside_prose(root: HtmlNode, *, is_article: bool) -> dict[int, int]:
     """The prose of groups of teasers, if enough other prose is left for the page to be more than a list of them."""
     teasers = {id(node): node.prose for node in _teasers(root)}
-    left = root.prose - sum(teasers.values())
-    return teasers if left >= max(MIN_PROSE, root.prose * (0.2 if is_article else 0.35)) else {}
+    remaining = root.prose - sum(teasers.values())
+    return teasers if remaining >= max(MIN_PROSE, root.prose * (0.2 if is_article else 0.35)) else {}
 
 
 def _teasers(node: HtmlNode) -> Iterator[HtmlNode]:
-    """Elements of which there are three or more of one kind side by side: a linked title and a few words."""
+    """Teasers, a linked title and a few words each, of which there are three or more of one kind side by side."""
     kids = [kid for kid in node.kids if isinstance(kid, HtmlNode) and kid.solid and kid.size]
     found = [kid for kid in kids if _is_teaser(kid)] if len(kids) >= 3 and node.titles >= 3 else []
     if len(found) >= 3 and len(found) >= 0.7 * len(kids):
@@ -373,12 +374,12 @@ def _is_teaser(node: HtmlNode) -> bool:
     return 1 <= node.titles <= 4 and node.prose <= 450 and node.size <= 900
 
 
-def _descend(root: HtmlNode, needed: float, weight: _ProseWeight) -> tuple[HtmlNode, list[tuple[HtmlNode, HtmlNode]]]:
-    """The smallest element with the prose that is needed, and the way to it: each element with the one chosen in it."""
+def _descend(root: HtmlNode, required: float, weight: _ProseWeight) -> tuple[HtmlNode, list[tuple[HtmlNode, HtmlNode]]]:
+    """The smallest element with the required prose, and the path to it: each element with the child chosen in it."""
     top = root
     path: list[tuple[HtmlNode, HtmlNode]] = []
     while True:
-        best = next((kid for kid in top.kids if isinstance(kid, HtmlNode) and weight(kid) >= needed), None)
+        best = next((kid for kid in top.kids if isinstance(kid, HtmlNode) and weight(kid) >= required), None)
         if best is None or best.tag in ATOMIC_TAGS:
             return top, path
         path.append((top, best))
@@ -388,28 +389,29 @@ def _descend(root: HtmlNode, needed: float, weight: _ProseWeight) -> tuple[HtmlN
 def _with_siblings(
     top: HtmlNode, path: list[tuple[HtmlNode, HtmlNode]], weight: _ProseWeight, *, after: int
 ) -> HtmlNode:
-    """The element that also holds what belongs to the content beside `top`, and nothing else."""
+    """The smallest element with `top` and its related siblings, and nothing else."""
     chosen = inner = top
     for node, best in reversed(path):
-        kept = [kid if kid is not best else inner for kid in _related_siblings(node, best, weight, after)]
-        inner = node.with_kids(kept)
-        if len(kept) > 1:
+        kids = [kid if kid is not best else inner for kid in _related_siblings(node, best, weight, after)]
+        inner = node.with_kids(kids)
+        if len(kids) > 1:
             chosen = inner
     return chosen
 
 
 def _related_siblings(node: HtmlNode, best: HtmlNode, weight: _ProseWeight, after: int) -> Iterator[HtmlNode]:
-    """`best`, and prose beside it with the heading before that; after it only if there is enough of it."""
+    """`best`, and its siblings with prose, each with the heading before it; after `best` only those with `after`
+    letters."""
     before: HtmlNode | None = None
-    seen = False
+    is_after = False
     for kid in node.kids:
         if isinstance(kid, str):
             before = None if kid.strip() else before
             continue
         if kid is best:
-            seen = True
+            is_after = True
             yield kid
-        elif _is_text(kid, weight) and (not seen or kid.prose >= after):
+        elif _is_text(kid, weight) and (not is_after or kid.prose >= after):
             if before is not None and before is not best and before.headings and not before.prose:
                 yield before
             yield kid

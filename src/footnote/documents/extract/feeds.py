@@ -1,4 +1,4 @@
-"""RSS, Atom and other XML. Entities are not expanded: a kilobyte of them can stand for gigabytes."""
+"""RSS, Atom and other XML. Entities are rejected: a kilobyte of them can expand to gigabytes."""
 
 import re
 from email.utils import parsedate_to_datetime
@@ -8,7 +8,7 @@ from xml.parsers import expat
 
 from msgspec import Struct
 
-from footnote.documents.extract.document import MAX_CHARACTERS, ExtractedPage, UnreadableDocument
+from footnote.documents.extract import MAX_CHARACTERS, ExtractedPage, UnreadableDocument
 from footnote.documents.extract.plain import clean_text
 from footnote.protocol.sources import Link
 
@@ -47,7 +47,7 @@ class _FeedEntry(Struct):
 
 
 class _FeedParser:
-    """Collects the items of a feed, and all text in case that it is none."""
+    """Collects the items of a feed, and all text in case that the XML is not a feed."""
 
     def __init__(self) -> None:
         self.root = ""
@@ -79,9 +79,9 @@ class _FeedParser:
         fact = _FIELDS.get(name.rpartition(":")[2])
         entry = self._entry()
         if fact and entry is not None and text:
-            # The longest: many feeds have a teaser and the whole text.
-            kept = getattr(entry, fact)
-            setattr(entry, fact, max(kept, text, key=len) if fact == "text" else kept or text)
+            # The longest text is used: many feeds have a teaser and the whole article.
+            previous = getattr(entry, fact)
+            setattr(entry, fact, max(previous, text, key=len) if fact == "text" else previous or text)
         if self._item is not None and len(self._path) == self._item_depth:
             self.items.append(self._item)
             self._item = None
@@ -91,7 +91,7 @@ class _FeedParser:
         self._text.append(text)
 
     def _entry(self) -> _FeedEntry | None:
-        """What the current element is a fact of; not what is nested in something else, such as a picture."""
+        """The entry whose child the current element is; None if it is nested deeper, such as in an image."""
         if self._item is not None:
             return self._item if len(self._path) == self._item_depth + 1 else None
         if self.root == "feed":
@@ -119,7 +119,7 @@ def read(text: str, url: str) -> ExtractedPage:
 
 
 def _parse(text: str, reader: _FeedParser) -> None:
-    """As far as it is well-formed: feeds with a stray `&` are common, and what came before it was read."""
+    """Feeds with a stray `&` are common: what comes before the first error is used."""
     parser = expat.ParserCreate("utf-8")
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
@@ -175,12 +175,12 @@ def _target(url: str, link: str) -> str:
 
 
 def _line(text: str) -> str:
-    """The text of a field: HTML in most feeds, once or twice escaped."""
+    """The text of a field, which is HTML in most feeds, escaped once or twice."""
     return " ".join(clean_text(unescape(_TAGS.sub(" ", unescape(text)))).split())
 
 
 def _date(text: str) -> str:
-    """As a day, where it can be read as one."""
+    """An ISO date, if the text can be parsed as one."""
     text = text.strip()
     if re.match(r"\d{4}-\d\d-\d\d", text):
         return text[:10]

@@ -1,4 +1,4 @@
-"""The content of a page as markdown: blocks parted by a blank line, plain inside a line, links by their offsets."""
+"""The content of a page as markdown: blocks with a blank line between, plain inside a line, links by their offsets."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import NamedTuple
 from urllib.parse import urljoin
 
-from footnote.documents.extract.superscripts import superscript
+from footnote.documents.extract.notation import superscript
 from footnote.documents.extract.tree import HEADINGS, HtmlNode
 from footnote.protocol.sources import Link
 
@@ -17,7 +17,7 @@ _REFERENCE = re.compile(r"\s*\[[\w\s,.*†‡-]{1,12}\]\s*")
 _LISTS = frozenset(("ul", "ol", "menu", "dir"))
 _ROWS = frozenset(("thead", "tbody", "tfoot", "tr"))
 _MAX_SUPERSCRIPT_CHARS = 12
-"""Letters of a reference mark or an exponent; what is longer is a remark."""
+"""Limit for a reference mark or an exponent; a longer superscript is a remark."""
 _MAX_CELL_PROSE = 300
 """A cell with more prose than this is a part of a page that is laid out by a table."""
 
@@ -33,7 +33,7 @@ EMPTY = MarkdownPiece("")
 
 
 def to_markdown(content: HtmlNode, base: str) -> MarkdownPiece:
-    """The blocks of an element, in order. Relative links are taken from `base`."""
+    """The blocks of an element, in order. Relative links are resolved against `base`."""
     return _join(_blocks(content, base), "\n\n")
 
 
@@ -42,16 +42,16 @@ def as_links(piece: MarkdownPiece) -> tuple[Link, ...]:
 
 
 def _blocks(node: HtmlNode, base: str) -> Iterator[MarkdownPiece]:
-    """What stands in an element: its own text between its blocks, and its blocks."""
-    loose: list[HtmlNode | str] = []
+    """The blocks of an element, and the paragraphs of its own text between them."""
+    inline: list[HtmlNode | str] = []
     for kid in node.kids:
         if isinstance(kid, str) or not kid.solid:
-            loose.append(kid)
+            inline.append(kid)
             continue
-        yield from _paragraphs(loose, base)
-        loose = []
+        yield from _paragraphs(inline, base)
+        inline = []
         yield from _block(kid, base)
-    yield from _paragraphs(loose, base)
+    yield from _paragraphs(inline, base)
 
 
 def _block(node: HtmlNode, base: str) -> Iterator[MarkdownPiece]:
@@ -76,27 +76,27 @@ def _block(node: HtmlNode, base: str) -> Iterator[MarkdownPiece]:
 
 
 def _paragraphs(kids: list[HtmlNode | str], base: str) -> Iterator[MarkdownPiece]:
-    """Text that stands side by side. Two line breaks in a row are how old pages end a paragraph."""
-    part: list[tuple[str, str]] = []
+    """The paragraphs of inline content. In old pages, two line breaks in a row end a paragraph."""
+    runs: list[tuple[str, str]] = []
     breaks = 0
     for text, url in _runs(kids, ""):
         if text == "\n":
             breaks += 1
         elif text.strip():
             if breaks > 1:
-                yield from _paragraph(part, base)
-                part = []
+                yield from _paragraph(runs, base)
+                runs = []
             elif breaks:
-                part.append(("\n", ""))
+                runs.append(("\n", ""))
             breaks = 0
-            part.append((text, url))
+            runs.append((text, url))
         else:
-            part.append((text, url))
-    yield from _paragraph(part, base)
+            runs.append((text, url))
+    yield from _paragraph(runs, base)
 
 
 def _runs(kids: Iterable[HtmlNode | str], url: str) -> Iterator[tuple[str, str]]:
-    """Text with the address that it leads to; a line break by itself. Two links side by side are two words."""
+    """Runs of text with the addresses of their links; a line break is a run. Two links side by side are two words."""
     after_link = False
     for kid in kids:
         is_link = not isinstance(kid, str) and kid.tag == "a"
@@ -109,9 +109,9 @@ def _runs(kids: Iterable[HtmlNode | str], url: str) -> Iterator[tuple[str, str]]
             yield "\n", ""
         elif kid.tag in ("sup", "a") and _is_reference(kid):
             continue
-        elif kid.tag == "sup" and len(said := "".join(_raw(kid)).strip()) <= _MAX_SUPERSCRIPT_CHARS:
+        elif kid.tag == "sup" and len(raised := "".join(_raw(kid)).strip()) <= _MAX_SUPERSCRIPT_CHARS:
             links = (inner for inner in kid.kids if isinstance(inner, HtmlNode) and inner.tag == "a")
-            yield superscript(said, ""), next((link.attributes.get("href", "").strip() for link in links), url)
+            yield superscript(raised, ""), next((link.attributes.get("href", "").strip() for link in links), url)
         elif kid.tag == "a":
             yield from _runs(kid.kids, kid.attributes.get("href", "").strip() or url)
         else:
@@ -119,7 +119,7 @@ def _runs(kids: Iterable[HtmlNode | str], url: str) -> Iterator[tuple[str, str]]
 
 
 def _is_reference(node: HtmlNode) -> bool:
-    """`[12]` behind a statement: a footnote of the page, which would look like one of ours."""
+    """Whether it is a footnote of the page: `[12]` after a statement would look like one of ours."""
     if node.tag == "a" and not node.attributes.get("href", "").startswith("#"):
         return False
     return _REFERENCE.fullmatch("".join(_raw(node))) is not None
@@ -129,37 +129,36 @@ def _paragraph(runs: list[tuple[str, str]], base: str) -> Iterator[MarkdownPiece
     pieces: list[str] = []
     links: list[tuple[int, int, str]] = []
     length = 0
-    ended = True
-    """The text so far ends with white space, or there is none."""
+    after_space = True  # the text so far ends with white space, or is empty
     for text, url in runs:
-        said = text if text == "\n" else _SPACE.sub(" ", _INVISIBLE.sub("", text))
-        if ended or text == "\n":
-            said = said.lstrip(" ")
+        piece = text if text == "\n" else _SPACE.sub(" ", _INVISIBLE.sub("", text))
+        if after_space or text == "\n":
+            piece = piece.lstrip(" ")
         if text == "\n" and pieces and pieces[-1].endswith(" "):
             pieces[-1] = pieces[-1][:-1]
             length -= 1
-        if not said:
+        if not piece:
             continue
-        lead = len(said) - len(said.lstrip())
-        if url and (inner := said.strip()) and (address := _address(url, base)):
+        lead = len(piece) - len(piece.lstrip())
+        if url and (inner := piece.strip()) and (address := _address(url, base)):
             links.append((length + lead, length + lead + len(inner), address))
-        pieces.append(said)
-        length += len(said)
-        ended = said[-1].isspace()
+        pieces.append(piece)
+        length += len(piece)
+        after_space = piece[-1].isspace()
     text = "".join(pieces).rstrip()
     if text:
         yield MarkdownPiece(text, tuple(_merge_links(links, len(text))))
 
 
 def _merge_links(links: list[tuple[int, int, str]], length: int) -> Iterator[tuple[int, int, str]]:
-    """A link whose text is partly bold came in several runs."""
-    kept: list[tuple[int, int, str]] = []
+    """Joins the runs of one link, of which there are several if its text is partly bold."""
+    merged: list[tuple[int, int, str]] = []
     for start, end, url in links:
-        if kept and kept[-1][2] == url and start - kept[-1][1] <= 1:
-            kept[-1] = (kept[-1][0], end, url)
+        if merged and merged[-1][2] == url and start - merged[-1][1] <= 1:
+            merged[-1] = (merged[-1][0], end, url)
         else:
-            kept.append((start, end, url))
-    return ((start, min(end, length), url) for start, end, url in kept if start < length)
+            merged.append((start, end, url))
+    return ((start, min(end, length), url) for start, end, url in merged if start < length)
 
 
 def _address(url: str, base: str) -> str | None:
@@ -177,7 +176,7 @@ def _items(node: HtmlNode, base: str) -> Iterator[MarkdownPiece]:
     for kid in node.kids:
         if isinstance(kid, str) or not (kid.size or kid.own):
             continue
-        if kid.tag in _LISTS:  # a list right inside a list: its items belong to the item before
+        if kid.tag in _LISTS:  # a list directly in a list: its items belong to the item before
             yield _prefix_lines(_join(_items(kid, base), "\n"), "  ", "  ")
             continue
         number += 1
@@ -188,12 +187,12 @@ def _items(node: HtmlNode, base: str) -> Iterator[MarkdownPiece]:
 
 
 def _item(node: HtmlNode, base: str) -> MarkdownPiece:
-    """A list below the text of an item stands on the next line; other blocks after a blank one."""
-    made = EMPTY
+    """The blocks of an item: a list follows on the next line, other blocks after a blank one."""
+    joined = EMPTY
     for block in _blocks(node, base):
         is_list = block.text.startswith(("- ", "1. "))
-        made = _join([made, block], "\n" if is_list else "\n\n") if made.text else block
-    return made
+        joined = _join([joined, block], "\n" if is_list else "\n\n") if joined.text else block
+    return joined
 
 
 def _code(node: HtmlNode) -> Iterator[MarkdownPiece]:
@@ -201,9 +200,9 @@ def _code(node: HtmlNode) -> Iterator[MarkdownPiece]:
     if not text.strip():
         return
     inner = next((kid for kid in node.kids if isinstance(kid, HtmlNode) and kid.tag == "code"), node)
-    named = _LANGUAGE.search(f"{inner.attributes.get('class', '')} {node.attributes.get('class', '')}")
+    language = _LANGUAGE.search(f"{inner.attributes.get('class', '')} {node.attributes.get('class', '')}")
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    yield MarkdownPiece(f"{fence}{named[1] if named else ''}\n{text}\n{fence}")
+    yield MarkdownPiece(f"{fence}{language[1] if language else ''}\n{text}\n{fence}")
 
 
 def _raw(node: HtmlNode) -> Iterator[str]:
@@ -250,13 +249,13 @@ def _is_layout(cell: HtmlNode) -> bool:
 
 
 def _row(cells: list[HtmlNode], columns: int, base: str) -> MarkdownPiece:
-    made = [_to_single_line(_join(_blocks(cell, base), " "), bar="\\|") for cell in cells]
-    made += [EMPTY] * (columns - len(made))
-    inside = _join(made, " | ", keep_empty=True)
+    lines = [_to_single_line(_join(_blocks(cell, base), " "), bar="\\|") for cell in cells]
+    lines += [EMPTY] * (columns - len(lines))
+    inside = _join(lines, " | ", keep_empty=True)
     return MarkdownPiece(f"| {inside.text} |", tuple((start + 2, end + 2, url) for start, end, url in inside.links))
 
 
-# Putting pieces together ------------------------------------------------------------------------------------------
+# Composition of pieces --------------------------------------------------------------------------------------------
 
 
 def _join(pieces: Iterable[MarkdownPiece], separator: str, *, keep_empty: bool = False) -> MarkdownPiece:
@@ -274,42 +273,41 @@ def _join(pieces: Iterable[MarkdownPiece], separator: str, *, keep_empty: bool =
 
 
 def _prefix_lines(piece: MarkdownPiece, first: str, rest: str) -> MarkdownPiece:
-    """Every line behind a prefix; lines without text stay without the white space of theirs."""
+    """The piece with a prefix before every line, without its trailing space before an empty one."""
     lines = piece.text.split("\n")
-    made: list[str] = []
-    starts: list[int] = []
-    """For each line, by how much it moved."""
-    moved = 0
+    prefixed: list[str] = []
+    shifts: list[int] = []
+    shift = 0
     for number, line in enumerate(lines):
         prefix = first if number == 0 else rest if line else rest.rstrip()
-        moved += len(prefix)
-        starts.append(moved)
-        made.append(prefix + line)
-    return MarkdownPiece("\n".join(made), tuple(_shift_links(piece.links, lines, starts)))
+        shift += len(prefix)
+        shifts.append(shift)
+        prefixed.append(prefix + line)
+    return MarkdownPiece("\n".join(prefixed), tuple(_shift_links(piece.links, lines, shifts)))
 
 
 def _shift_links(
-    links: tuple[tuple[int, int, str], ...], lines: list[str], moves: list[int]
+    links: tuple[tuple[int, int, str], ...], lines: list[str], shifts: list[int]
 ) -> Iterator[tuple[int, int, str]]:
-    """A link over several lines ends with the first of them."""
+    """The links with the offsets of their shifted lines. A link over several lines ends with the first of them."""
     ends = accumulate(len(line) + 1 for line in lines)
-    spans = iter(zip(ends, moves, strict=True))
-    end_of_line, move = next(spans)
+    spans = iter(zip(ends, shifts, strict=True))
+    end_of_line, shift = next(spans)
     for start, end, url in links:
         while start >= end_of_line:
-            end_of_line, move = next(spans)
-        yield start + move, min(end, end_of_line - 1) + move, url
+            end_of_line, shift = next(spans)
+        yield start + shift, min(end, end_of_line - 1) + shift, url
 
 
 def _to_single_line(piece: MarkdownPiece, bar: str = "|") -> MarkdownPiece:
-    """Without line breaks, which are no longer than the space in their place; `bar`: what stands for a bar."""
+    """The piece with a space for each line break, so that offsets stay the same, and with `bar` for each `|`."""
     text = piece.text.replace("\n", " ")
     if bar == "|" or "|" not in text:
         return MarkdownPiece(text, piece.links)
     extra = len(bar) - 1
 
-    def moved(offset: int) -> int:
+    def shift(offset: int) -> int:
         return offset + extra * text.count("|", 0, offset)
 
-    links = tuple((moved(start), moved(end), url) for start, end, url in piece.links)
+    links = tuple((shift(start), shift(end), url) for start, end, url in piece.links)
     return MarkdownPiece(text.replace("|", bar), links)

@@ -1,4 +1,4 @@
-"""The text of a PDF: paragraphs put together from lines, page by page."""
+"""The text of a PDF: paragraphs composed of lines, page by page."""
 
 import re
 from collections import Counter
@@ -8,10 +8,17 @@ from typing import Any
 import pypdfium2  # pyright: ignore[reportMissingTypeStubs] - it has none
 from msgspec import Struct
 
-from footnote.documents.extract.bidi import RIGHT_TO_LEFT
-from footnote.documents.extract.document import MAX_CHARACTERS, ExtractedPage, UnreadableDocument
-from footnote.documents.extract.pdf_layout import BROKEN_WORD, GlyphRow, Glyphs, mark_superscripts, page_rows, raw
-from footnote.documents.extract.superscripts import SUPERSCRIPT_DIGITS
+from footnote.documents.extract import MAX_CHARACTERS, ExtractedPage, UnreadableDocument
+from footnote.documents.extract.notation import SUPERSCRIPT_DIGITS
+from footnote.documents.extract.pdf_layout import (
+    BROKEN_WORD,
+    RIGHT_TO_LEFT,
+    GlyphRow,
+    Glyphs,
+    mark_superscripts,
+    page_rows,
+    raw,
+)
 
 MAX_PAGES = 500
 _SENTENCE_END_CHARS = (".", "!", "?", "。", "！", "？")
@@ -46,14 +53,14 @@ class _TextLine(Struct):
 
 
 def read(body: bytes, max_characters: int = MAX_CHARACTERS) -> ExtractedPage:
-    """`most`: the characters that are kept; with more of them, more pages are looked at."""
-    most_pages = MAX_PAGES * max_characters // MAX_CHARACTERS
+    """`max_characters` also scales the number of pages that are read."""
+    max_pages = MAX_PAGES * max_characters // MAX_CHARACTERS
     document = _open(body)
     try:
         count = len(document)
         pages: list[list[_TextLine]] = []
         size = 0
-        while len(pages) < min(count, most_pages) and size <= max_characters:
+        while len(pages) < min(count, max_pages) and size <= max_characters:
             pages.append(_lines(document, len(pages)))
             size += sum(len(line.text) for line in pages[-1])
         facts: dict[str, str] = document.get_metadata_dict()
@@ -103,7 +110,7 @@ def _build_result(
 
 
 def _lines(document: Any, number: int) -> list[_TextLine]:
-    """A page that cannot be read is empty; the others may be whole."""
+    """A page that cannot be read counts as empty, since the others may be intact."""
     try:
         page = document[number]
         text = page.get_textpage()
@@ -125,14 +132,14 @@ def _line(glyphs: Glyphs, row: GlyphRow) -> _TextLine | None:
     left, _, bottom, top = glyphs.box(row.indexes[first])
     _, right, *_ = glyphs.box(row.last)
     if row.is_rtl:
-        # It is seen as in a mirror, so that where lines begin and end can be compared in one way.
+        # Mirrored, so that the beginnings and ends of lines compare as those of left-to-right text.
         boxes = [glyphs.box(index) for index in row.indexes if index >= 0]
         left, right = -max(box[1] for box in boxes), -min(box[0] for box in boxes)
-        # A name in Latin letters may come first, and they are of another font.
-        own = next(
+        # A Latin name at the beginning of the line has another font, with another height.
+        letter_index = next(
             (index for letter, index in zip(*row[:2], strict=True) if RIGHT_TO_LEFT.match(chr(letter))), row.last
         )
-        _, _, bottom, top = glyphs.box(own)
+        _, _, bottom, top = glyphs.box(letter_index)
     return _TextLine(text, left, right, bottom, top, row.is_rtl)
 
 
@@ -141,16 +148,15 @@ def _clean(text: str) -> str:
 
 
 def _drop_running_lines(pages: list[list[_TextLine]]) -> None:
-    """What stands at the edge of most pages, but for its number, is no part of the text. On the first it may be the
-    title."""
+    """Removes headers and footers: lines at the edge of most pages that differ in numbers only. On the first page such
+    a line may be the title."""
     if len(pages) < 3:
         return
-    seen = Counter(form for page in pages for form in {_DIGITS.sub("#", line.text) for line in _edges(page)})
-    running = {form for form, count in seen.items() if count >= 3 and count >= 0.4 * len(pages)}
+    forms = Counter(form for page in pages for form in {_DIGITS.sub("#", line.text) for line in _edges(page)})
+    running = {form for form, count in forms.items() if count >= 3 and count >= 0.4 * len(pages)}
     for page in pages[1:]:
-        gone = [id(line) for line in _edges(page) if _DIGITS.sub("#", line.text) in running]
-        kept = [line for line in page if id(line) not in gone]
-        page[:] = kept or page
+        dropped = [id(line) for line in _edges(page) if _DIGITS.sub("#", line.text) in running]
+        page[:] = [line for line in page if id(line) not in dropped] or page
 
 
 def _edges(page: list[_TextLine]) -> list[_TextLine]:
@@ -159,7 +165,7 @@ def _edges(page: list[_TextLine]) -> list[_TextLine]:
 
 
 def _usual_height(pages: list[list[_TextLine]]) -> float:
-    """The height of most letters: what is larger is a heading."""
+    """The height of most letters; larger lines are headings."""
     heights: Counter[float] = Counter()
     for page in pages:
         for line in page:
@@ -194,13 +200,13 @@ def _begins_paragraph(paragraph: list[_TextLine], above: _TextLine, line: _TextL
     if abs(step) < 0.3 * height:  # side by side
         return False
     usual = max(other.right for other in paragraph) if len(paragraph) > 1 else widest
-    ends = above.right < usual - 4 * height and _SENTENCE_END.search(above.text)
-    indented = len(paragraph) > 1 and line.left > above.left + 0.8 * height
-    return bool(ends) or indented
+    is_last_line = above.right < usual - 4 * height and _SENTENCE_END.search(above.text)
+    is_indented = len(paragraph) > 1 and line.left > above.left + 0.8 * height
+    return bool(is_last_line) or is_indented
 
 
 def _is_item_or_note(text: str) -> bool:
-    """An item of a list, a note at the foot of the page."""
+    """An item of a list, or a footnote."""
     return bool(_BULLET.match(text) or _NOTE.match(text))
 
 
@@ -210,7 +216,7 @@ def _markdown(lines: list[_TextLine], usual: float) -> str:
         text = _join_lines(text, line.text)
     text = text.replace(BROKEN_WORD, "-").strip()
     height = lines[0].height
-    # In a short document most letters may be those of a table: what ends as a sentence is none the larger for it.
+    # In a short document most letters may belong to a table in small print: a sentence is then not a heading.
     is_sentence = len(text) > 60 and text.endswith(_SENTENCE_END_CHARS)
     if height > 1.2 * usual and len(text) <= 200 and not is_sentence and any(letter.isalpha() for letter in text):
         return f"{'##' if height > 1.5 * usual else '###'} {text}"
@@ -228,7 +234,7 @@ def _join_lines(above: str, line: str) -> str:
 
 
 def _title(declared: str, pages: list[list[_TextLine]]) -> str:
-    """Where the document does not say it, what stands in the largest letters on its first page with text."""
+    """The declared title, or else the largest text on the first page that has any."""
     title = _clean(_PRODUCER_PREFIX.sub("", _clean(declared)))
     if title and not _PLACEHOLDER_TITLE.match(title):
         return title[:300]

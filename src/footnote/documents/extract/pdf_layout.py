@@ -1,4 +1,4 @@
-"""The rows of characters of a page of a PDF, each in the order in which it is read."""
+"""The rows of characters of a page of a PDF, each in reading order."""
 
 import re
 import unicodedata
@@ -10,15 +10,126 @@ from typing import Any, NamedTuple
 
 from pypdfium2 import raw as _raw  # pyright: ignore[reportMissingTypeStubs] - it has none
 
-from footnote.documents.extract import bidi
-from footnote.documents.extract.superscripts import SUPERSCRIPT_DIGITS, superscript
+from footnote.documents.extract.notation import SUPERSCRIPT_DIGITS, superscript
+
+RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+
+_NUMBER = re.compile(r"[+$€£#]?\d+(?:[.,:/\u066b\u066c]\d+)*%?")
+_HEBREW_NUMBER = re.compile(r"[+$€£#]?\d+(?:[.,:/\u066b\u066c+-]\d+)*%?")
+"""In Arabic text a hyphen separates two numbers, of which the first is shown on the right."""
+_ARABIC = re.compile("[\u0600-\u07bf\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufeff]")
+_MIRRORED = dict(zip("()[]{}«»‹›", ")(][}{»«›‹", strict=True))
+_OPENING = frozenset("([{«‹")
+_CLEAR = 0.15
+"""A line has a direction if the share of its letters in that direction is so much above one half."""
+_ENDING = frozenset(".!?؟۔:;؛,،")
+"""Punctuation at the end of a line in reading order."""
+
+
+def is_right_to_left_line(visual: str, *, default: bool) -> bool:
+    """Whether a line is read from right to left; `visual` are its characters from left to right. With about as many
+    letters of either direction, the side of its full stop decides, or letters of one direction at both ends. Without
+    these, it is `default`: most often the direction of the line before it."""
+    kinds = [*map(_direction, visual)]
+    right, left = kinds.count("R"), kinds.count("L")
+    share = right / (right + left or 1)
+    if abs(share - 0.5) >= _CLEAR:
+        return share > 0.5
+    ends = visual.strip()
+    on_left, on_right = ends[:1] in _ENDING, ends[-1:] in _ENDING
+    if right and on_left is not on_right:
+        return on_left
+    letters = [kind for kind in kinds if kind in "LR"]
+    return letters[0] == "R" if letters and letters[0] == letters[-1] else default
+
+
+def reading_order(visual: str, *, is_rtl: bool) -> list[int]:
+    """The indexes of the characters in reading order, for a line that begins on that side."""
+    if is_rtl:
+        return _reversed_order(visual, 0, len(visual))
+    found: list[int] = []
+    for is_turned, begin, end in _runs(visual):
+        found += _reversed_order(visual, begin, end) if is_turned else range(begin, end)
+    return found
+
+
+def mirror_brackets(text: str) -> str:
+    """A line in reading order with its brackets the right way round. They are mirrored in text from right to left, and
+    producers of PDFs differ in which of the two they write. After a space a bracket opens, and before one it closes."""
+    if _MIRRORED.keys().isdisjoint(text):
+        return text
+    kinds = [*map(_direction, text)]
+    before, after = [*_last_directions(kinds)], [*_last_directions(kinds[::-1])][::-1]
+    return "".join(
+        _fix_bracket(letter, text[at - 1 : at] if at else "", text[at + 1 : at + 2])
+        if letter in _MIRRORED and "R" in (before[at], after[at])
+        else letter
+        for at, letter in enumerate(text)
+    )
+
+
+def _fix_bracket(bracket: str, before: str, after: str) -> str:
+    opens = (not before or before.isspace() or before in _MIRRORED) and after.strip() != ""
+    closes = before.strip() != "" and not after.isalnum()
+    is_wrong = closes if bracket in _OPENING else opens
+    return _MIRRORED[bracket] if is_wrong and opens is not closes else bracket
+
+
+def _last_directions(kinds: list[str]) -> Iterator[str]:
+    """For each character, the direction of the last letter up to it."""
+    last = ""
+    for kind in kinds:
+        last = kind if kind in "LR" else last
+        yield last
+
+
+def _direction(letter: str) -> str:
+    """`R` and `L` for letters by their direction, `D` for digits, `N` for characters without a direction."""
+    found = unicodedata.bidirectional(letter)
+    if found in ("R", "AL"):
+        return "R"
+    return "L" if found == "L" else "D" if found in ("EN", "AN") else "N"
+
+
+def _runs(visual: str) -> Iterator[tuple[bool, int, int]]:
+    """The runs of a line from left to right, each with whether it is read from right to left: such a run extends from
+    its first letter of that direction to its last, with no letter of the other in between."""
+    at = 0
+    for found in re.finditer("R(?:[RDN]*R)?", "".join(map(_direction, visual))):
+        if at < found.start():
+            yield False, at, found.start()
+        yield True, found.start(), found.end()
+        at = found.end()
+    if at < len(visual):
+        yield False, at, len(visual)
+
+
+def _reversed_order(visual: str, begin: int, end: int) -> list[int]:
+    """The indexes from right to left, except in words of the other direction and in numbers."""
+    kinds = "".join(map(_direction, visual[begin:end]))
+    forward = [(begin + found.start(), begin + found.end()) for found in re.finditer("[LD](?:[LDN]*[LD])?", kinds)]
+    number = _NUMBER if _ARABIC.search(visual) else _HEBREW_NUMBER
+    spans: list[tuple[int, int]] = []
+    for first, last in forward:
+        if "L" in kinds[first - begin : last - begin]:
+            spans.append((first, last))
+        else:
+            spans += [found.span() for found in number.finditer(visual, first, min(last + 1, end))]
+    places: list[int] = []
+    at = end
+    for first, last in reversed(spans):
+        places += range(at - 1, last - 1, -1)
+        places += range(first, last)
+        at = first
+    return [*places, *range(at - 1, begin - 1, -1)]
+
 
 raw: Any = _raw
 """The library's functions in C, which have no types."""
 
 
 class Glyph(NamedTuple):
-    """Points. `baseline` is where it stands, `bottom` and `top` are its ink. `size` is None if it is turned."""
+    """Measures in points. `bottom` and `top` are those of the ink. `size` is None if the glyph is rotated."""
 
     baseline: float
     bottom: float
@@ -27,7 +138,7 @@ class Glyph(NamedTuple):
 
 
 class Glyphs:
-    """The places of the characters of a page; each is asked for once, and most never."""
+    """The measures of the characters of a page; each is requested once, and most never."""
 
     def __init__(self, page: Any) -> None:
         self._page = page
@@ -42,7 +153,7 @@ class Glyphs:
         return left.value, right.value, bottom.value, top.value
 
     def box(self, index: int) -> tuple[float, float, float, float]:
-        """Left, right, bottom, top of the room that it takes in its line, as wide as the next one is away."""
+        """Left, right, bottom, top of the box of a character in its line, as wide as the distance to the next one."""
         box = raw.FS_RECTF()
         raw.FPDFText_GetLooseCharBox(self._page, index, byref(box))
         return box.left, box.right, box.bottom, box.top
@@ -68,16 +179,16 @@ class Glyphs:
 
 BROKEN_WORD = "\ufffe"
 _BREAK = 0x02
-"""What the library has for a hyphen at the end of a line, and for the end of that line."""
+"""The library's character for a hyphen at the end of a line together with the line end."""
 _LINE_ENDS = frozenset((0x0A, 0x0D, _BREAK))
 _SPACES = frozenset((0x20, 0xA0))
 _GAP = 0.15
-"""Of the size of letters. Less is between letters of a word; a space is twice as wide."""
+"""The width of a gap that is a space, relative to the font size. A typed space is twice as wide."""
 _LAM = "\u0644"
 
 
 class GlyphRow(NamedTuple):
-    """Code units, and where each of them is on the page; a space that is not there is nowhere, -1."""
+    """Code units, and the index of each on the page; -1 for an added space."""
 
     letters: list[int]
     indexes: list[int]
@@ -104,7 +215,7 @@ class GlyphRow(NamedTuple):
 
 
 def page_rows(glyphs: Glyphs, letters: list[int]) -> list[GlyphRow]:
-    """Of a page with these letters."""
+    """The rows of a page with these code units."""
     found: list[GlyphRow] = []
     row = GlyphRow([], [])
     for index, letter in enumerate((*letters, 0x0A)):
@@ -126,8 +237,8 @@ def page_rows(glyphs: Glyphs, letters: list[int]) -> list[GlyphRow]:
 
 
 def _space_between(glyphs: Glyphs, row: GlyphRow, following: GlyphRow) -> bool | None:
-    """Whether there is a space between two that are one line; None if they are two. The library takes the exponents of
-    a formula for lines of their own."""
+    """Whether there is a space between two rows that are one line; None if they are two lines. The library takes the
+    exponents of a formula for lines of their own."""
     end, begin = row.last, following.first
     if end is None or begin is None or row.letters[-1] == ord(BROKEN_WORD):
         return None
@@ -142,7 +253,7 @@ def _space_between(glyphs: Glyphs, row: GlyphRow, following: GlyphRow) -> bool |
 
 
 class _Cell(NamedTuple):
-    """A letter and the marks on it, with their places. Points."""
+    """A letter and the marks on it, with its left and right edge in points."""
 
     left: float
     right: float
@@ -152,30 +263,30 @@ class _Cell(NamedTuple):
 
 def _in_reading_order(glyphs: Glyphs, rows: list[GlyphRow]) -> Iterator[GlyphRow]:
     texts = ["".join(map(chr, row.letters)) for row in rows]
-    if not any(map(bidi.RIGHT_TO_LEFT.search, texts)):
+    if not any(map(RIGHT_TO_LEFT.search, texts)):
         yield from rows
         return
-    from_right = bidi.is_right_to_left_line("".join(texts), default=True)
+    from_right = is_right_to_left_line("".join(texts), default=True)
     for row, text in zip(rows, texts, strict=True):
         size = glyphs[row.indexes[0]].size
-        if size is None or not bidi.RIGHT_TO_LEFT.search(text):
-            from_right = bidi.is_right_to_left_line(text, default=from_right)
+        if size is None or not RIGHT_TO_LEFT.search(text):
+            from_right = is_right_to_left_line(text, default=from_right)
             yield row
         else:
             cells = [*_insert_spaces(_cells(glyphs, row), size)]
-            shown = "".join(chr(cell.letters[0]) for cell in cells)
-            from_right = bidi.is_right_to_left_line(shown, default=from_right)
-            yield _reorder(cells, shown, is_rtl=from_right)
+            visual = "".join(chr(cell.letters[0]) for cell in cells)
+            from_right = is_right_to_left_line(visual, default=from_right)
+            yield _reorder(cells, visual, is_rtl=from_right)
 
 
-def _reorder(cells: list[_Cell], shown: str, *, is_rtl: bool) -> GlyphRow:
-    ordered = [cells[at] for at in bidi.reading_order(shown, is_rtl=is_rtl)]
-    said = bidi.mirror_brackets("".join(chr(letter) for cell in ordered for letter in cell.letters))
-    return GlyphRow([*map(ord, said)], [index for cell in ordered for index in cell.indexes], is_rtl)
+def _reorder(cells: list[_Cell], visual: str, *, is_rtl: bool) -> GlyphRow:
+    ordered = [cells[at] for at in reading_order(visual, is_rtl=is_rtl)]
+    text = mirror_brackets("".join(chr(letter) for cell in ordered for letter in cell.letters))
+    return GlyphRow([*map(ord, text)], [index for cell in ordered for index in cell.indexes], is_rtl)
 
 
 def _cells(glyphs: Glyphs, row: GlyphRow) -> list[_Cell]:
-    """From left to right. Letters of a ligature have one place: an alef stands to the left of its lam."""
+    """The cells from left to right. The letters of a ligature have the same edges: an alef is left of its lam."""
     cells: list[_Cell] = []
     marks: list[_Cell] = []
     for letter, index in zip(row.letters, row.indexes, strict=True):
@@ -196,7 +307,8 @@ def _cells(glyphs: Glyphs, row: GlyphRow) -> list[_Cell]:
 
 
 def _insert_spaces(cells: list[_Cell], size: float) -> Iterator[_Cell]:
-    """With a space where there is a gap: some makers write none, and those of others have no certain place."""
+    """The cells with a space in each gap: some producers write no spaces, and those of others have no reliable
+    place."""
     for at, cell in enumerate(cells):
         before = cells[at - 1] if at else None
         if before and cell.left - before.right > _GAP * size:
@@ -204,29 +316,29 @@ def _insert_spaces(cells: list[_Cell], size: float) -> Iterator[_Cell]:
         yield cell
 
 
-# Which characters of a PDF are raised.
+# Superscripts --------------------------------------------------------------------------------------------------------
 
 
 _BETWEEN = frozenset(",;-–−+")
-"""What stands between two raised figures, or before the first."""
+"""Characters that occur between two raised digits, or before the first."""
 
 _RISE = 0.2
-"""Of the size of the letters beside it. Word raises by 0.33, TeX by 0.36, browsers by a third."""
+"""Relative to the font size of the letters beside it. Word raises by 0.33, TeX by 0.36, browsers by a third."""
 _MAX_SIZE_RATIO = 0.9
 _MAX_HEIGHT_RATIO = 0.55
-"""A figure is 0.7 of its size high. One of the font's own small figures has the size of the others, and is lower."""
+"""A digit is 0.7 of its font size high. The font's own superscript digits have the full font size, and are lower."""
 _WINDOW = 8
-"""Characters before a raised one among which an ordinary one is sought."""
+"""How many characters before a raised one are searched for an ordinary one."""
 _CANDIDATE = re.compile(r"[0-9](?![0-9])|(?<=[^\W\d_]|[,;])[abcdfghinx](?![^\W_])")
-"""The last figure of a number, and the last letter of a word if it is one that notes and exponents have: the rest of a
-page is not looked at."""
+"""The last digit of a number, and the last letter of a word if notes and exponents use it: other characters of a page
+are not measured."""
 _STRAY_SPACE = re.compile(rf"(?<=[{SUPERSCRIPT_DIGITS}]) (?=[.,)])")
-"""The library sees a space where the line steps down again to a full stop."""
+"""The library adds a space where the line steps down again to a full stop."""
 
 
 def mark_superscripts(glyphs: Glyphs, indexes: Sequence[int], text: str) -> tuple[str, int]:
-    """A line with its raised figures as superscripts, and where in `indexes` its first ordinary character is. `text`
-    has one character for each of `indexes`, which are those of the page, or -1 for a space that is not on it."""
+    """A line with its raised digits as superscripts, and the position in `indexes` of its first ordinary character.
+    `text` has one character for each of `indexes`, which are those of the page, or -1 for an added space."""
     line = _GlyphLine(glyphs, indexes, text)
     raised: set[int] = set()
     for found in _CANDIDATE.finditer(text):
@@ -238,8 +350,8 @@ def mark_superscripts(glyphs: Glyphs, indexes: Sequence[int], text: str) -> tupl
     pieces: list[str] = []
     for is_raised, run in groupby(range(len(text)), raised.__contains__):
         places = [*run]
-        said = text[places[0] : places[-1] + 1]
-        pieces.append(superscript(said, text[: places[0]]) if is_raised else said)
+        piece = text[places[0] : places[-1] + 1]
+        pieces.append(superscript(piece, text[: places[0]]) if is_raised else piece)
     return _STRAY_SPACE.sub("", "".join(pieces)), first
 
 
@@ -260,7 +372,7 @@ class _GlyphLine:
         return bottom > self._superscript_floor() and self._is_superscript(at, bottom, at)
 
     def superscript_run(self, at: int) -> set[int]:
-        """The raised characters that end at one that is."""
+        """The run of raised characters that ends at this one."""
         begin = at
         while begin and self._continues(begin - 1, at):
             begin -= 1
@@ -272,22 +384,22 @@ class _GlyphLine:
         letter, index = self._text[at], self._indexes[at]
         if index < 0 or not (letter.isalnum() or letter in _BETWEEN):
             return False
-        # The ink of a dash is above the line in any case.
+        # The ink of a dash is above the baseline in any case.
         bottom = self._glyphs[index].baseline if letter in _BETWEEN else self._glyphs[index].bottom
         return self._is_superscript(at, bottom, ending)
 
     def _superscript_floor(self) -> float:
-        """No ink that begins below this is raised, whatever is beside it. It is measured at a few places of the line,
-        of which some may be raised or lowered themselves."""
+        """The height below which no character is raised, whatever is beside it. It is measured at a few characters of
+        the line, of which some may be raised or lowered themselves."""
         if self._floor is None:
-            shown = [index for index in self._indexes if index >= 0]
-            places = {shown[len(shown) * part // 5] for part in range(5)}
+            on_page = [index for index in self._indexes if index >= 0]
+            places = {on_page[len(on_page) * part // 5] for part in range(5)}
             near = [self._glyphs[index] for index in places]
             self._floor = min(glyph.baseline + 0.1 * (glyph.size or 0.0) for glyph in near)
         return self._floor
 
     def _is_superscript(self, at: int, bottom: float, ending: int) -> bool:
-        """Above the foot of the letters beside it, and smaller than they are."""
+        """Whether a character is above the baseline of the letters beside it, and smaller than they are."""
         glyph = self._glyphs[self._indexes[at]]
         beside = self._reference_glyph(at, ending)
         if beside is None or beside.size is None or glyph.size is None:

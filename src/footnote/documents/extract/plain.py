@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, cast
 
-from footnote.documents.extract.document import MAX_CHARACTERS, ExtractedPage, UnreadableDocument
-from footnote.documents.extract.media_type import Kind
+from footnote.documents.extract import MAX_CHARACTERS, ExtractedPage, UnreadableDocument
+from footnote.documents.media import Kind
 
 MAX_ROWS = 5_000
 
@@ -27,7 +27,7 @@ _MAX_TITLE_CHARS = 120
 
 
 def read(kind: Kind, text: str) -> ExtractedPage:
-    """Of any kind but HTML, XML and PDF. HTML comes here when it has no tags."""
+    """A document of any kind but HTML, XML, PDF and Office; also HTML without tags."""
     text = clean_text(text)
     if not text.strip():
         raise UnreadableDocument("empty", "there is no text in it")
@@ -35,9 +35,9 @@ def read(kind: Kind, text: str) -> ExtractedPage:
 
 
 def clean_text(text: str) -> str:
-    """Lines end in one way, and nothing in it moves the cursor of a terminal."""
+    """With uniform line ends, and without control characters, which would move the cursor of a terminal."""
     text = _CONTROL.sub("", _LINE_ENDS.sub("\n", text)).replace("\f", "\n\n")
-    text = text.encode("utf-8", "replace").decode("utf-8")  # JSON may hold halves of characters
+    text = text.encode("utf-8", "replace").decode("utf-8")  # JSON may contain lone surrogates
     text = "\n".join(line.rstrip(" \t") for line in text.split("\n"))
     return _EMPTY_LINES.sub("\n\n\n", text).strip("\n")
 
@@ -49,26 +49,26 @@ def _text(text: str) -> ExtractedPage:
 
 def _markdown(text: str) -> ExtractedPage:
     front = _FRONT_MATTER.match(text)
-    named = _FRONT_TITLE.search(front[1]) if front else None
+    front_title = _FRONT_TITLE.search(front[1]) if front else None
     found = _HEADING.search(_CODE.sub("", text[:MAX_CHARACTERS]))
-    headed = (found["marked"] or "").rstrip(" \t#") or found["underlined"] or "" if found else ""
-    title = named[1].strip().strip("\"'") if named else headed
-    if front and named:
+    heading = (found["marked"] or "").rstrip(" \t#") or found["underlined"] or "" if found else ""
+    title = front_title[1].strip().strip("\"'") if front_title else heading
+    if front and front_title:
         text = text[front.end() :].lstrip("\n")
     return _build_result(text, "text/markdown", title.strip())
 
 
 def _json(text: str) -> ExtractedPage:
-    """With a line for each value, so that a passage of it can be quoted; as it stands if it is broken or many."""
+    """With a line for each value, so that a passage can be quoted; unchanged if it is invalid or JSON Lines."""
     try:
         value = json.loads(text)
-        shown = clean_text(json.dumps(value, ensure_ascii=False, indent=2))
+        formatted = clean_text(json.dumps(value, ensure_ascii=False, indent=2))
     except (ValueError, RecursionError):
         return _build_result(text, "application/json", "")
     facts = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     title = facts.get("title") or facts.get("name")
     return _build_result(
-        shown, "application/json", title if isinstance(title, str) and len(title) <= _MAX_TITLE_CHARS else ""
+        formatted, "application/json", title if isinstance(title, str) and len(title) <= _MAX_TITLE_CHARS else ""
     )
 
 
@@ -87,22 +87,22 @@ def _table(text: str, media_type: str, delimiter: str) -> ExtractedPage:
     width = min(max(map(len, rows)), 200)
     lines = [f"| {' | '.join(_cell(cell) for cell in (*row, *[''] * (width - len(row)))[:width])} |" for row in rows]
     lines.insert(1, "|" + " --- |" * width)
-    kept = _build_result("\n".join(lines[: MAX_ROWS + 2]), media_type, "")
-    return ExtractedPage(text=kept.text, media_type=media_type, cut=kept.cut or len(rows) > MAX_ROWS + 1)
+    table = _build_result("\n".join(lines[: MAX_ROWS + 2]), media_type, "")
+    return ExtractedPage(text=table.text, media_type=media_type, cut=table.cut or len(rows) > MAX_ROWS + 1)
 
 
 def read_rows(text: str, delimiter: str) -> Iterator[list[str]]:
-    # An open quotation mark would make one cell of the rest, and `csv` refuses cells beyond its limit.
+    # An unclosed quotation mark makes the rest one cell, and `csv` raises an error for cells beyond its limit.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         yield from (row for row in reader if any(row))
     except csv.Error:
-        done = text.split("\n")[reader.line_num :]
-        yield from (line.split(delimiter) for line in done if line.strip())
+        rest = text.split("\n")[reader.line_num :]
+        yield from (line.split(delimiter) for line in rest if line.strip())
 
 
 def detect_delimiter(text: str) -> str:
-    """Half of the world separates with semicolons: the comma is in its numbers."""
+    """Files with decimal commas use semicolons."""
     head = text.partition("\n")[0]
     return max(_DELIMITERS, key=head.count)
 

@@ -1,4 +1,4 @@
-"""HTML as a run of tags and text, as browsers read it: any input, in one pass, in linear time.
+"""The HTML tokenizer: tags and text as browsers see them, for any input, in one pass and linear time.
 
 A parser written in C would be shorter to call, and was tried. libxml2 puts the whole page into its `nav` where an end
 tag is missing (2 % of the pages that were measured); lexbor needs minutes for a megabyte of nested elements.
@@ -35,15 +35,15 @@ TOGGLE_TARGETS = (
 
 
 def revealed_ids(source: str) -> frozenset[str]:
-    """The ids of parts that are hidden only until a script has run, or until somebody clicks: what React sends late and
-    puts in its place at once, and what a button of the page unfolds."""
+    """The ids of elements that are hidden only until a script has run or a button is clicked: content that React
+    streams and moves into place, and sections that can be unfolded."""
     late = REACT_PART.findall(source) if REACT_PLACE in source else []
     late += REACT_REVEAL.findall(source) if "$R" in source else []
     return frozenset((*late, *(name for controlled in TOGGLE_TARGETS for name in controlled.findall(source))))
 
 
 def is_hidden(tag: str, attributes: Mapping[str, str], revealed: frozenset[str]) -> bool:
-    """By what the element itself says; style sheets are not read. `shown` are the ids of those that are not.
+    """By the attributes of the element; style sheets are not read. Elements with `revealed` ids are not hidden.
 
     The whole page is never hidden: many hide `body` until a script has run.
     """
@@ -66,9 +66,9 @@ Attributes: TypeAlias = dict[str, str]
 
 
 Tag: TypeAlias = tuple[str, str, str]
-"""Name, `/` if it closes, and the source of its attributes, which most never need."""
+"""Name, `/` for an end tag, and the unparsed attributes, which are rarely needed."""
 
-# Possessive quantifiers: an unclosed tag or comment is given up at once, not tried in every other way.
+# Possessive quantifiers: an unclosed tag or comment fails at once, without backtracking.
 _MARKUP = re.compile(
     r"""<(?:
         (?P<closing>/?)(?P<name>[a-zA-Z][^\s/>]*+)(?P<attributes>(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')|=)*+)>
@@ -82,13 +82,13 @@ _ATTRIBUTE = re.compile(r"""([^\s"'>/=][^\s>/=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[a-zA-Z][a-zA-Z\d]{1,31});")
 
 RAW_TEXT_TAGS = frozenset(("script", "style", "textarea", "title", "noscript", "iframe", "noframes", "noembed", "xmp"))
-"""What stands in these is no markup: it ends with the end tag, whatever else is inside."""
+"""Their content is not markup, and ends with the first end tag."""
 
 _RAW_END = {name: re.compile(f"</{name}(?=[\\s/>])", re.IGNORECASE) for name in RAW_TEXT_TAGS}
 
 
 def tokenize(source: str) -> Iterator[Tag | str]:
-    """Tags and the text between them. Raw text follows its tag as one piece, if there is any."""
+    """Tags and the text between them. Raw text follows its tag as one string, if there is any."""
     at = 0
     search = _MARKUP.search
     while (found := search(source, at)) is not None:
@@ -117,13 +117,13 @@ def unescape_text(source: str) -> str:
 
 
 def parse_attributes(source: str) -> Attributes:
-    """By lower-case name; of two with one name the first counts."""
+    """By lower-case name; the first one of a name counts."""
     found: Attributes = {}
     for name, double, single, bare in _ATTRIBUTE.findall(source):
         key = name if name.islower() else name.lower()
         if key not in found:
             value = double or single or bare
-            # In a URL `&copy=1` is a parameter: only what ends with a semicolon is a character.
+            # In a URL `&copy=1` is a parameter: only references with a semicolon are decoded.
             found[key] = _REFERENCE.sub(_character, value) if "&" in value else value
     return found
 

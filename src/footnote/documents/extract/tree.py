@@ -1,10 +1,10 @@
-"""A page as a small tree of what can be seen on it, each part with its measure."""
+"""An HTML page as a tree of its visible elements, each with the amount of text in it."""
 
 import re
 from collections.abc import Sequence
 from copy import copy
 
-from footnote.documents.extract.mathml import Formula, image_formula
+from footnote.documents.extract.notation import Formula, image_formula
 from footnote.documents.extract.tokens import Attributes, is_hidden, parse_attributes, revealed_ids, tokenize
 
 
@@ -31,7 +31,7 @@ PLAIN_TAGS = name_set(
     "abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q s samp small span strike"
     " strong sub time tt u var"
 )
-"""Without attributes these say nothing that is needed here."""
+"""Elements that are dropped if they have no attributes."""
 
 CLOSES_PARAGRAPH = BLOCKS - {"caption", "tbody", "td", "tfoot", "th", "thead", "tr", "legend"}
 TABLE_PARENTS = {
@@ -44,7 +44,7 @@ TABLE_PARENTS = {
     "th": ("tr", "tbody", "thead", "tfoot", "table"),
 }
 SCOPES = {"p": ("button",), "li": ("ul", "ol"), "dd": ("dl",), "dt": ("dl",)}
-"""What an end tag does not reach out of, beside a table."""
+"""Elements that an end tag does not close from inside, beside tables."""
 CLOSED_BY_SAME = {"li": ("ul", "ol", "menu", "dir"), "dd": ("dl",), "dt": ("dl",), "option": ("select",)}
 TRANSPARENT = frozenset(("html", "head", "body"))
 CELLS = frozenset(("td", "th", "caption", "table"))
@@ -52,25 +52,25 @@ BUTTON_PARENTS = HEADINGS | {"summary", "dt"}
 """A button in a heading is how a page unfolds the section below it: its text is the heading."""
 
 MAX_DEPTH = 200
-"""What is nested deeper becomes part of the element at this depth; later steps may recurse."""
+"""Deeper elements become part of the one at this depth, since later steps are recursive."""
 
 MAX_ELEMENTS = 250_000
-"""What comes after so many is left out. The largest pages that people read have a fifth of it."""
+"""Elements beyond this number are dropped. The largest pages that people read have a fifth of it."""
 
 MIN_PROSE_CHARS = 20
 MIN_UNPUNCTUATED_PROSE_CHARS = 80
 WIDE_WEIGHT = 2
-"""A character of Chinese, Japanese or Korean says as much as three Latin letters."""
+"""A character of Chinese, Japanese or Korean counts as three Latin letters."""
 
 NO_ATTRIBUTES: Attributes = {}
 MEASURES = ("size", "linked", "prose", "headings", "titles")
 
 
 class HtmlNode:
-    """An element that can be seen. Sizes count letters, wide ones threefold.
+    """A visible element. Sizes count letters, wide ones threefold.
 
-    `own` is text of this block itself, with what stands inline in it; `size` is all text below, `prose` the part
-    of it that stands in paragraphs, `linked` the part inside links.
+    `own` is the text of this block itself, inline elements included; `size` is all text below, `prose` the part of it
+    in paragraphs, `linked` the part in links.
     """
 
     __slots__ = ("attributes", "headings", "kids", "linked", "own", "own_linked", "pauses", "prose", "size",
@@ -81,22 +81,22 @@ class HtmlNode:
         self.attributes = attributes
         self.kids: list[HtmlNode | str] = []
         self.solid = tag in BLOCKS
-        """Stands as a block: is one, or has one inside."""
+        """Whether the element is a block, or has one inside."""
         self.size = self.linked = self.prose = self.own = self.own_linked = self.pauses = self.headings = (
             self.titles
         ) = 0
 
     def with_kids(self, kids: "Sequence[HtmlNode | str]") -> "HtmlNode":
-        """This element with other kids, most of which are its own."""
-        made = copy(self)
-        made.kids = [*kids]
-        gone = {id(kid): kid for kid in self.kids if isinstance(kid, HtmlNode)}
+        """A copy of this element with other children, most of which are its own."""
+        changed = copy(self)
+        changed.kids = [*kids]
+        removed = {id(kid): kid for kid in self.kids if isinstance(kid, HtmlNode)}
         for kid in kids:
-            if isinstance(kid, HtmlNode) and gone.pop(id(kid), None) is None:
-                made.add_measures(kid, 1)
-        for kid in gone.values():
-            made.add_measures(kid, -1)
-        return made
+            if isinstance(kid, HtmlNode) and removed.pop(id(kid), None) is None:
+                changed.add_measures(kid, 1)
+        for kid in removed.values():
+            changed.add_measures(kid, -1)
+        return changed
 
     def add_measures(self, kid: "HtmlNode", sign: int) -> None:
         for measure in MEASURES if kid.solid else (*MEASURES, "own", "own_linked"):
@@ -104,14 +104,14 @@ class HtmlNode:
 
 
 class PageTree:
-    """What a page is and says of itself."""
+    """A page: its tree, and the elements that declare metadata."""
 
     __slots__ = ("attributes", "cut", "metas", "noscript", "relations", "root", "scripts", "structured", "title")
 
     def __init__(self) -> None:
         self.root = HtmlNode("body", {})
         self.attributes: Attributes = {}
-        """Of `html` and `body` together."""
+        """The attributes of `html` and `body`, merged."""
         self.title = ""
         self.metas: list[Attributes] = []
         self.relations: list[Attributes] = []
@@ -124,7 +124,7 @@ class PageTree:
 
 
 class _PageTreeBuilder:
-    """Nests elements as browsers do where end tags are missing or wrong, and leaves out what is not shown."""
+    """Builds the tree as browsers do where end tags are missing or wrong, without hidden elements."""
 
     def __init__(self, revealed: frozenset[str], *, include_hidden: bool) -> None:
         self.document = PageTree()
@@ -138,12 +138,12 @@ class _PageTreeBuilder:
         self._plain: dict[str, int] = {}
         self._deeper: dict[str, int] = {}
         self._skipped_from = 0
-        """Where in the stack an element stands that is not shown, with all that is in it."""
+        """The depth of the hidden element whose content is being skipped."""
         self._links = 0
         self._formula: Formula | None = None
-        """The one that is being read."""
+        """The formula that is being read."""
         self._raw_target = ""
-        """The raw text that comes next belongs to the page's title, its JSON-LD, a `noscript`."""
+        """Where the raw text that comes next belongs: the title, JSON-LD, a `noscript`."""
 
     def start(self, tag: str, source: str) -> None:
         if tag in PLAIN_TAGS and not source and not self._open.get(tag):
@@ -221,7 +221,7 @@ class _PageTreeBuilder:
         return self.document
 
     def _close_implied(self, tag: str) -> None:
-        """Closes what the start of `tag` ends."""
+        """Closes the elements that a start tag ends implicitly."""
         tags = self._tags
         if tag in CLOSES_PARAGRAPH and self._open.get("p"):
             self._close("p")
@@ -249,7 +249,7 @@ class _PageTreeBuilder:
                 return
 
     def _close_heading(self) -> None:
-        """Browsers let `</h3>` end an `<h2>`."""
+        """Browsers let `</h3>` close an `<h2>`."""
         for at in range(len(self._tags) - 1, 0, -1):
             if self._tags[at] in HEADINGS:
                 self._close_to_depth(at)
@@ -266,7 +266,7 @@ class _PageTreeBuilder:
                 return
 
     def _close(self, tag: str) -> None:
-        """An end tag reaches through blocks if it is one of a block, and never out of a table."""
+        """The end tag of a block closes the blocks inside it, but never a table around it."""
         tags = self._tags
         solid = tag in BLOCKS or tag in SKIPPED_TAGS
         for at in range(len(tags) - 1, 0, -1):
@@ -284,7 +284,7 @@ class _PageTreeBuilder:
         return any(tag in BLOCKS for tag in self._tags[at + 1 :])
 
     def _close_inline(self, at: int) -> None:
-        """Ends a link or a font while blocks inside stay open."""
+        """Closes a link or a font while blocks inside stay open."""
         tag = self._tags[at]
         if tag == "a" and not 0 < self._skipped_from <= at:
             self._links -= 1
@@ -325,8 +325,8 @@ class _PageTreeBuilder:
         elif tag == "base":
             self.document.relations.append({**attributes, "rel": "base"})
         elif (tag in ("br", "img", "hr")) and not self._skipped_from:
-            said = image_formula(attributes) if tag == "img" else ""
-            self.text(said) if said else self._current.kids.append(HtmlNode(tag, attributes))
+            formula = image_formula(attributes) if tag == "img" else ""
+            self.text(formula) if formula else self._current.kids.append(HtmlNode(tag, attributes))
 
     def _should_skip(self, tag: str, attributes: Attributes) -> bool:
         if tag in SKIPPED_TAGS:
@@ -356,7 +356,7 @@ class _PageTreeBuilder:
 
 
 def _finish_measures(node: HtmlNode, parent: HtmlNode) -> None:
-    """A finished element's measure, into that of its parent."""
+    """Adds the sizes of a finished element to those of its parent."""
     own = node.own
     if not node.solid:
         parent.own += own
@@ -384,15 +384,15 @@ def _finish_measures(node: HtmlNode, parent: HtmlNode) -> None:
 def parse_html(source: str, *, include_hidden: bool = False) -> PageTree:
     builder = _PageTreeBuilder(revealed_ids(source), include_hidden=include_hidden)
     start, end, text = builder.start, builder.end, builder.text
-    left = MAX_ELEMENTS
+    remaining = MAX_ELEMENTS
     for token in tokenize(source):
         if isinstance(token, str):
             text(token)
         elif token[1]:
             end(token[0])
-        elif left:
+        elif remaining:
             start(token[0], token[2])
-            left -= 1
+            remaining -= 1
         else:
             builder.document.cut = True
             break

@@ -1,4 +1,4 @@
-"""Zip files of others, looked at without unpacking them, and unpacked without trusting them."""
+"""Untrusted zip files: checked without unpacking them, and unpacked with limits."""
 
 import os
 import struct
@@ -17,22 +17,22 @@ from footnote.sandbox.jobs import ArchiveEntry, ArchiveListing, UnpackedFile
 
 MAX_ENTRIES = 5_000
 MAX_UNPACKED_BYTES = 200_000_000
-"""Of a document that is a zip file inside."""
+"""Limit for an Office document, which is a zip file: all parts unpacked."""
 
 MAX_FILES = 1_000
 MAX_ARCHIVE_BYTES = 500_000_000
-"""Of an archive, all files together."""
+"""Limit for an archive: all files unpacked."""
 
 _MAX_RATIO = 100
 _RATIO_MIN_BYTES = 10_000_000
-"""Small files may well be a hundred times smaller when packed."""
+"""The compression ratio is not checked below this size: small files may well shrink a hundredfold."""
 
 _END = struct.Struct("<4s4H2LH")
 _END_64 = struct.Struct("<4sQ2H2L4Q")
 _LOCATOR = 20
 _MAX_COMMENT_BYTES = 65_535
 _MAX_DIRECTORY_BYTES = 2_000_000
-"""Bytes of the list of entries: far more than five thousand names need, and little enough to be read whole."""
+"""Limit for the central directory: far more than five thousand names need, and small enough to be read at once."""
 
 _LOCAL = b"PK\x03\x04"
 _LOCAL_HEADER = 30
@@ -53,16 +53,16 @@ _ZIP_ERRORS = (
     OSError,
     RuntimeError,
 )
-"""What the standard library raises for a zip file that was made to be wrong."""
+"""What the standard library raises for a malformed zip file."""
 _SYSTEM_FILES = frozenset((".ds_store", "thumbs.db", "desktop.ini"))
 
 
 class DamagedArchive(UnprocessableFile):
-    """What it holds cannot be listed or read."""
+    """The archive cannot be listed or read."""
 
 
 class Directory(Struct, frozen=True):
-    """What an archive says about itself: the names of its files, in UTF-8 or in the letters of DOS."""
+    """The central directory of an archive. Names are in UTF-8 or in the code page of DOS."""
 
     names: frozenset[str]
     size: int
@@ -70,7 +70,8 @@ class Directory(Struct, frozen=True):
 
 
 def read_directory(file: IO[bytes], filename: str, max_bytes: int) -> Directory:
-    """`Damaged`: it cannot be listed. `Unworkable`: it cannot be what it claims, or holds more than `most` bytes."""
+    """`DamagedArchive`: it cannot be listed. `UnprocessableFile`: its directory is implausible, or it unpacks to more
+    than the limit."""
     with _open_zip(file, filename) as archive:
         entries = archive.infolist()
         _check_entries(entries, filename, max_bytes, archive.start_dir)
@@ -82,62 +83,67 @@ def read_directory(file: IO[bytes], filename: str, max_bytes: int) -> Directory:
 
 
 def read_entry_head(file: IO[bytes], filename: str, name: str, size: int) -> bytes:
-    """The first bytes of an entry, whatever the case of its name, and of all that have it; none, if there is no such
-    entry. `Damaged`: they cannot be read."""
+    """The first bytes of all entries with that name, in any case of letters; empty if there is none. `DamagedArchive`:
+    they cannot be read."""
     with _open_zip(file, filename) as archive:
-        read = b""
-        for one in archive.infolist():
-            if one.filename.lower() == name.lower() and len(read) < size:
-                with archive.open(one) as entry:
-                    read += entry.read(size - len(read))
-        return read
+        head = b""
+        for entry in archive.infolist():
+            if entry.filename.lower() == name.lower() and len(head) < size:
+                with archive.open(entry) as content:
+                    head += content.read(size - len(head))
+        return head
 
 
 def scan_for_names(file: IO[bytes], names: Sequence[str]) -> bool:
-    """Whether one of these stands in the name of an entry, by what stands before each: the list of them may be gone."""
+    """Whether the name of an entry contains one of these, by its local header: the directory may be missing."""
     wanted = [name.lower().encode() for name in names]
     tail = b""
     file.seek(0)
     while piece := file.read(_SCAN_BYTES):
-        seen = tail + piece
-        at = seen.find(_LOCAL)
+        window = tail + piece
+        at = window.find(_LOCAL)
         while at >= 0:
-            name = seen[at + _LOCAL_HEADER : at + _LOCAL_HEADER + _name_length(seen, at)]
-            if any(one in name.lower().replace(b"\\", b"/") for one in wanted):
+            name = window[at + _LOCAL_HEADER : at + _LOCAL_HEADER + _name_length(window, at)]
+            if any(part in name.lower().replace(b"\\", b"/") for part in wanted):
                 return True
-            at = seen.find(_LOCAL, at + 1)
-        tail = seen[-_MAX_HEADER_BYTES:]
+            at = window.find(_LOCAL, at + 1)
+        tail = window[-_MAX_HEADER_BYTES:]
     return False
 
 
-def _name_length(seen: bytes, at: int) -> int:
-    return min(_MAX_NAME_BYTES, int.from_bytes(seen[at + _LOCAL_HEADER - 4 : at + _LOCAL_HEADER - 2], "little"))
+def _name_length(window: bytes, at: int) -> int:
+    return min(_MAX_NAME_BYTES, int.from_bytes(window[at + _LOCAL_HEADER - 4 : at + _LOCAL_HEADER - 2], "little"))
 
 
 def list_entries(file: IO[bytes], filename: str) -> ArchiveListing:
-    """The files that an archive holds, without folders and without what systems leave lying about. `WrongKind`: it is
-    none. `Unworkable`: it must not, or cannot, be unpacked."""
+    """The files of an archive, without folders and without metadata files of operating systems. `WrongKind`: it is not
+    an archive. `UnprocessableFile`: it must not, or cannot, be unpacked."""
     if not zipfile.is_zipfile(file):
-        raise WrongKind(f"{filename} is not a zip file, so it cannot be unpacked.")
+        raise WrongKind(
+            f"{filename} is not a zip file, so it cannot be unpacked.", code="not_an_archive", name=filename
+        )
     with _open_zip(file, "The archive") as archive:
         entries = archive.infolist()
         _check_entries(entries, "The archive", MAX_ARCHIVE_BYTES, archive.start_dir)
-        kept: list[ArchiveEntry] = []
+        files: list[ArchiveEntry] = []
         for place, entry in enumerate(entries):
             name = _entry_name(entry)
             if name.endswith("/") or _is_system_file(name):
                 continue
             _check_entry(entry, name)
-            kept.append(ArchiveEntry(name, entry.file_size, place))
-    if len(kept) > MAX_FILES:
+            files.append(ArchiveEntry(name, entry.file_size, place))
+    if len(files) > MAX_FILES:
         raise UnprocessableFile(
-            f"The archive holds {len(kept):,} files, and at most {MAX_FILES:,} are unpacked: split it."
+            f"The archive holds {len(files):,} files, and at most {MAX_FILES:,} are unpacked: split it.",
+            code="archive_too_many_files",
+            count=len(files),
+            max=MAX_FILES,
         )
-    return ArchiveListing(tuple(kept))
+    return ArchiveListing(tuple(files))
 
 
 def unpack(file: IO[bytes], entry: ArchiveEntry) -> UnpackedFile:
-    """`Unworkable`: it is damaged, or not of the size that was said."""
+    """`UnprocessableFile`: the entry is damaged, or its size is not the declared one."""
     content = bytearray()
     with (
         _open_zip(file, "The archive") as archive,
@@ -146,9 +152,15 @@ def unpack(file: IO[bytes], entry: ArchiveEntry) -> UnpackedFile:
         while piece := packed.read(_CHUNK_BYTES):
             content += piece
             if len(content) > entry.size:
-                raise UnprocessableFile(f"{entry.name} is larger than the archive says: it is damaged, or a trap.")
+                raise UnprocessableFile(
+                    f"{entry.name} is larger than the archive says: it is damaged, or a trap.",
+                    code="archive_damaged",
+                    name=entry.name,
+                )
     if len(content) < entry.size:
-        raise UnprocessableFile(f"{entry.name} is shorter than the archive says: it is damaged.")
+        raise UnprocessableFile(
+            f"{entry.name} is shorter than the archive says: it is damaged.", code="archive_damaged", name=entry.name
+        )
     return UnpackedFile(content=bytes(content))
 
 
@@ -163,7 +175,7 @@ def _open_zip(file: IO[bytes], filename: str) -> Generator[zipfile.ZipFile]:
 
 
 def _check_directory_size(file: IO[bytes], filename: str) -> None:
-    """That the list of entries is short enough to be read at all. The standard library would read any."""
+    """Checks that the central directory is small enough to be read; the standard library has no limit."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _END.size - _MAX_COMMENT_BYTES - _LOCATOR - _END_64.size))
     tail = file.read()
@@ -171,45 +183,75 @@ def _check_directory_size(file: IO[bytes], filename: str) -> None:
     if at < 0 or at + _END.size > len(tail):
         raise zipfile.BadZipFile
     _, _, _, _, entries, length, *_ = _END.unpack_from(tail, at)
-    # Where the standard library looks for it, which is not where the locator points.
+    # At the place where the standard library reads it, which is not necessarily where the locator points.
     record = at - _LOCATOR - _END_64.size
     if record >= 0 and tail[record : record + 4] == b"PK\x06\x06":
         *_, entries, length, _ = _END_64.unpack_from(tail, record)
     file.seek(0)
     if entries > MAX_ENTRIES or length > _MAX_DIRECTORY_BYTES:
-        raise UnprocessableFile(f"{filename} holds more than {MAX_ENTRIES:,} files inside: make it smaller.")
+        raise UnprocessableFile(
+            f"{filename} holds more than {MAX_ENTRIES:,} files inside: make it smaller.",
+            code="archive_too_many_entries",
+            name=filename,
+            max=MAX_ENTRIES,
+        )
 
 
 def _check_entries(entries: list[zipfile.ZipInfo], filename: str, max_bytes: int, directory_offset: int) -> None:
     if len(entries) > MAX_ENTRIES:
-        raise UnprocessableFile(f"{filename} holds more than {MAX_ENTRIES:,} files inside: make it smaller.")
+        raise UnprocessableFile(
+            f"{filename} holds more than {MAX_ENTRIES:,} files inside: make it smaller.",
+            code="archive_too_many_entries",
+            name=filename,
+            max=MAX_ENTRIES,
+        )
     if sum(entry.file_size for entry in entries) > max_bytes:
-        raise UnprocessableFile(f"{filename} would unpack to more than {max_bytes // 1_000_000:,} MB: make it smaller.")
+        raise UnprocessableFile(
+            f"{filename} would unpack to more than {max_bytes // 1_000_000:,} MB: make it smaller.",
+            code="archive_unpacks_too_large",
+            name=filename,
+            max=max_bytes,
+        )
     for entry in entries:
         if entry.file_size > _RATIO_MIN_BYTES and entry.file_size > _MAX_RATIO * max(entry.compress_size, 1):
             raise UnprocessableFile(
-                f"{filename} holds a file that unpacks to over {_MAX_RATIO} times its size: a trap."
+                f"{filename} holds a file that unpacks to over {_MAX_RATIO} times its size: a trap.",
+                code="archive_bomb",
+                name=filename,
+                max=_MAX_RATIO,
             )
     ordered = sorted(entries, key=lambda entry: entry.header_offset)
     ends = [entry.header_offset + _LOCAL_HEADER + len(entry.orig_filename) + entry.compress_size for entry in ordered]
     following = [*(entry.header_offset for entry in ordered), directory_offset][1:]
     if any(end > begin for end, begin in zip(ends, following, strict=True)):
-        raise UnprocessableFile(f"{filename} holds files that lie over each other: it is damaged, or a trap.")
+        raise UnprocessableFile(
+            f"{filename} holds files that lie over each other: it is damaged, or a trap.",
+            code="archive_damaged",
+            name=filename,
+        )
 
 
 def _check_entry(entry: zipfile.ZipInfo, name: str) -> None:
     if entry.flag_bits & _ENCRYPTED:
-        raise UnprocessableFile(f"{name} in the archive is protected by a password: pack it without one.")
+        raise UnprocessableFile(
+            f"{name} in the archive is protected by a password: pack it without one.",
+            code="archive_encrypted",
+            name=name,
+        )
     if entry.create_system == _UNIX and S_ISLNK(entry.external_attr >> 16):
-        raise UnprocessableFile(f"{name} in the archive is a link to another place: pack the file itself.")
+        raise UnprocessableFile(
+            f"{name} in the archive is a link to another place: pack the file itself.", code="archive_link", name=name
+        )
     if entry.compress_type not in _METHODS:
         raise UnprocessableFile(
-            f"{name} in the archive is packed in a way that is not known here: pack it as a plain zip file."
+            f"{name} in the archive is packed in a way that is not known here: pack it as a plain zip file.",
+            code="archive_method",
+            name=name,
         )
 
 
 def _entry_name(entry: zipfile.ZipInfo) -> str:
-    """Most programs write UTF-8 by now, and many of them forget to say so."""
+    """Most programs write UTF-8, and many do not set the flag for it."""
     name = entry.filename
     if not entry.flag_bits & _IN_UTF_8:
         try:

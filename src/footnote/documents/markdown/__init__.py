@@ -1,7 +1,7 @@
 """Markdown as a document tree. Pure: it reads nothing but the text and what came with it.
 
-No text is lost on the way: what is nested too deep is flattened, what is no markup is words, a note that nothing
-refers to is printed at the end. Rows of a table beyond the limit are counted.
+No text is lost on the way: blocks that are nested too deep are flattened, unknown markup stays text, a note without a
+reference is printed at the end. Rows of a table beyond the limit are counted.
 """
 
 import re
@@ -12,12 +12,11 @@ from pathlib import PurePosixPath
 from markdown_it.token import Token
 from msgspec import Struct
 
-from footnote.documents.addresses import image_paths
-from footnote.documents.labels import callout_title
+from footnote.documents.images import image_paths
+from footnote.documents.languages import callout_title, chinese_variant, detect_language
 from footnote.documents.markdown.inlines import Display, Inlines, plain_text
 from footnote.documents.markdown.notes import Notes, is_source_entry, is_sources_heading
 from footnote.documents.markdown.parsing import parse_tokens
-from footnote.documents.scripts import chinese_variant, detect_language
 from footnote.documents.tree import (
     Alignment,
     Block,
@@ -48,7 +47,7 @@ _FRONT_MATTER = re.compile(
     r"---[ \t]*+\n((?>[ \t]*+(?:[\w-]++[ \t]*+:.*|#.*|-[ \t].*)?\n|[ \t]++\S.*\n){0,200}?)(?:---|\.\.\.)[ \t]*+(?:\n|$)"
 )
 _ENTRY = re.compile(r"(?<![\w-])([\w-]++)[ \t]*+:(.*)$", re.MULTILINE)
-# Neither XML nor a font has them.
+# Characters that neither XML nor a font can represent.
 _NO_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MARKDOWN_FENCE = re.compile(r"```[ \t]*(?:markdown|md)[ \t]*$", re.IGNORECASE)
@@ -60,10 +59,14 @@ _TASK = re.compile(r"\[([ xX])\](?:\s|$)")
 
 
 def parse_document(job: ConvertDocument) -> Document | JobRefused:
-    """The tree of a text, or why there is none."""
+    """The document tree, or why the text is refused."""
     if len(job.markdown) > MAX_SOURCE_BYTES or len(job.markdown.encode(errors="replace")) > MAX_SOURCE_BYTES:
-        most = MAX_SOURCE_BYTES // 1_000_000
-        return JobRefused(f"{job.filename} is larger than {most} MB; split it, or leave the longest tables out.")
+        megabytes = MAX_SOURCE_BYTES // 1_000_000
+        return JobRefused(
+            f"{job.filename} is larger than {megabytes} MB; split it, or leave the longest tables out.",
+            code="convert_too_large",
+            params={"name": job.filename, "max": MAX_SOURCE_BYTES},
+        )
     about, markdown = _front_matter(_unwrap_fence(_clean(job.markdown)))
     language = _language(job.language or about.get("lang") or about.get("language"), markdown)
     tokens, env = parse_tokens(markdown)
@@ -107,7 +110,7 @@ def _clean(markdown: str) -> str:
 
 
 def _unwrap_fence(markdown: str) -> str:
-    """A text that is wholly one piece of markdown code, as models like to answer, without what is around it."""
+    """Removes a code fence around the whole text, which models often add."""
     lines = markdown.strip().split("\n")
     if not _MARKDOWN_FENCE.match(lines[0]) or len(lines) < 2 or lines[-1].strip() != "```":
         return markdown
@@ -123,9 +126,9 @@ def _unwrap_fence(markdown: str) -> str:
 
 
 def _front_matter(markdown: str) -> tuple[dict[str, str], str]:
-    """What the lines between two rules at the beginning say of the document, and the rest of it.
+    """The entries between two rules at the beginning, and the rest of the text.
 
-    A text that begins with a rule has no such lines: all of them must look like it.
+    All lines between the rules must look like entries: a text may also begin with a thematic break.
     """
     found = _FRONT_MATTER.match(markdown)
     if found is None or not found[1].strip():
@@ -143,38 +146,38 @@ def _language(given: str | None, markdown: str) -> str:
 
 
 def _first_heading(blocks: Sequence[Block]) -> str:
-    said = (" ".join(plain_text(block.content).split()) for block in blocks if isinstance(block, Heading))
-    return next(filter(None, said), "")
+    titles = (" ".join(plain_text(block.content).split()) for block in blocks if isinstance(block, Heading))
+    return next(filter(None, titles), "")
 
 
 def _anchors(tokens: Sequence[Token]) -> dict[int, str]:
-    """The anchors of the headings, by the place of the heading's line among the tokens."""
+    """The anchors of the headings, by the index of the heading's token."""
     anchors: dict[int, str] = {}
-    taken: dict[str, int] = {}
+    used: dict[str, int] = {}
     for at, token in enumerate(tokens):
         if token.type == "heading_open":
-            said = "".join(child.content for child in tokens[at + 1].children or ())
-            slug = _NOT_IN_ANCHOR.sub("", said.strip().lower()).replace(" ", "-") or "section"
+            title = "".join(child.content for child in tokens[at + 1].children or ())
+            slug = _NOT_IN_ANCHOR.sub("", title.strip().lower()).replace(" ", "-") or "section"
             anchor = slug
-            while anchor in taken:
-                taken[slug] += 1
-                anchor = f"{slug}-{taken[slug]}"
-            taken[anchor] = 0
+            while anchor in used:
+                used[slug] += 1
+                anchor = f"{slug}-{used[slug]}"
+            used[anchor] = 0
             anchors[at + 1] = anchor
     return anchors
 
 
 def _labelled_note(label: str, content: tuple[Block, ...]) -> tuple[Block, ...]:
-    """A note that nothing refers to, as it is printed at the end."""
-    # `[1]` alone would be a source of the session.
-    shown = f"[^{label}]" if label.isdecimal() else f"[{label}]"
+    """A note without a reference, as it is printed at the end."""
+    # `[1]` alone would mean a source of the session.
+    mark = f"[^{label}]" if label.isdecimal() else f"[{label}]"
     if content and isinstance(content[0], Paragraph):
-        return (Paragraph((PlainText(f"{shown} "), *content[0].content)), *content[1:])
-    return (Paragraph((PlainText(shown),)), *content)
+        return (Paragraph((PlainText(f"{mark} "), *content[0].content)), *content[1:])
+    return (Paragraph((PlainText(mark),)), *content)
 
 
 class _OpenBlock(Struct):
-    """What has begun and not ended. `kind` empty: it is nested so deep that its content goes into what it stands in."""
+    """An open block. `kind` empty: it is nested too deep, and its content goes into the block around it."""
 
     kind: str
     blocks: list[Block]
@@ -185,7 +188,7 @@ class _OpenBlock(Struct):
 
 
 class _TreeBuilder:
-    """Goes through the tokens once."""
+    """Builds the tree in one pass over the tokens."""
 
     def __init__(self, inlines: Inlines, notes: Notes, anchors: Mapping[int, str], language: str) -> None:
         self._inlines = inlines
@@ -194,7 +197,7 @@ class _TreeBuilder:
         self._anchors = anchors
         self._open = [_OpenBlock("", [], [])]
         self._sources_level = 0
-        """The level of the heading under which sources are listed; 0: none are."""
+        """The level of the heading of the current list of sources; 0: there is none."""
         self._in_note = False
 
     def build_blocks(self, tokens: Sequence[Token]) -> list[Block]:
@@ -244,21 +247,21 @@ class _TreeBuilder:
     def _close_block(self, token: Token) -> None:
         if token.type not in _CONTAINERS:
             return
-        done = self._open.pop()
-        content = tuple(done.blocks)
-        match done.kind:
+        closed = self._open.pop()
+        content = tuple(closed.blocks)
+        match closed.kind:
             case "blockquote_open":
                 self._append(Quotation(_with_callout_title(content, self._language)))
             case "list_item_open":
                 self._open[-1].items.append(_item(content))
-                self._open[-1].tight = self._open[-1].tight and done.tight
+                self._open[-1].tight = self._open[-1].tight and closed.tight
             case "bullet_list_open":
-                self._append(Bullets(tuple(done.items), tight=done.tight))
+                self._append(Bullets(tuple(closed.items), tight=closed.tight))
             case "ordered_list_open":
-                self._append(Numbers(tuple(done.items), start=done.start, tight=done.tight))
+                self._append(Numbers(tuple(closed.items), start=closed.start, tight=closed.tight))
             case "footnote_reference_open":
                 self._in_note = False
-                self._notes.define(done.label, content)
+                self._notes.define(closed.label, content)
             case _:
                 self._append(*content)
 
@@ -271,8 +274,8 @@ class _TreeBuilder:
                 self._sources_level = level if is_sources_heading(plain_text(content)) else 0
             self._append(Heading(level, content, self._anchors[at]))
             return
-        listed = self._in_note or bool(self._sources_level) or is_source_entry(token.content)
-        parts = self._inlines.parts(children, link_notes=not listed)
+        is_listed = self._in_note or bool(self._sources_level) or is_source_entry(token.content)
+        parts = self._inlines.parts(children, link_notes=not is_listed)
         self._append(*_paragraphs(parts))
         if not self._sources_level and len(token.content) < _MAX_LABEL_CHARS and is_sources_heading(token.content):
             self._sources_level = _LABEL_SOURCES_LEVEL
@@ -302,8 +305,8 @@ class _TreeBuilder:
             elif token.type == "th_open":
                 alignments.append(_ALIGNMENTS.get(str(token.attrGet("style") or "")))
             elif token.type == "inline":
-                marked = not (self._in_note or self._sources_level)
-                rows[-1].append(self._inlines.content(token.children or (), link_notes=marked))
+                link_notes = not (self._in_note or self._sources_level)
+                rows[-1].append(self._inlines.content(token.children or (), link_notes=link_notes))
         return Table(
             head=tuple(rows[0]),
             rows=tuple(map(tuple, rows[1:])),
@@ -314,7 +317,7 @@ class _TreeBuilder:
 
 _MAX_LABEL_CHARS = 60
 _LABEL_SOURCES_LEVEL = 6
-"""A label that is no heading holds until any heading comes."""
+"""The level of a label that is not a heading: any heading ends its section."""
 _CONTAINERS = (
     "blockquote_close",
     "bullet_list_close",
@@ -330,7 +333,7 @@ _ALIGNMENTS: Mapping[str, Alignment] = {
 
 
 def _item(content: tuple[Block, ...]) -> Item:
-    """`[ ]` and `[x]` at the beginning make it one of a task list."""
+    """`[ ]` or `[x]` at the beginning makes an item of a task list."""
     first = content[0] if content else None
     if not isinstance(first, Paragraph) or not first.content or not isinstance(first.content[0], PlainText):
         return Item(content)
@@ -338,28 +341,28 @@ def _item(content: tuple[Block, ...]) -> Item:
     if task is None:
         return Item(content)
     rest = first.content[0].text[task.end() :].lstrip()
-    said = ((PlainText(rest),) if rest else ()) + first.content[1:]
-    return Item((Paragraph(said), *content[1:]), checked=task[1] != " ")
+    inlines = ((PlainText(rest),) if rest else ()) + first.content[1:]
+    return Item((Paragraph(inlines), *content[1:]), checked=task[1] != " ")
 
 
 def _with_callout_title(content: tuple[Block, ...], language: str) -> tuple[Block, ...]:
-    """A quotation that begins with `[!NOTE]` is a note, a tip or a warning, and says so."""
+    """A quotation that begins with `[!NOTE]` is a callout, and gets a title."""
     first = content[0] if content else None
     if not isinstance(first, Paragraph) or not first.content or not isinstance(first.content[0], PlainText):
         return content
-    call = _CALLOUT.match(first.content[0].text)
-    if call is None:
+    callout = _CALLOUT.match(first.content[0].text)
+    if callout is None:
         return content
-    name = Paragraph((Strong((PlainText(callout_title(language, call[1].lower())),)),))
-    rest = first.content[0].text[call.end() :]
-    said = ((PlainText(rest),) if rest else ()) + first.content[1:]
-    if said and isinstance(said[0], Break):
-        said = said[1:]
-    return (name, *((Paragraph(said),) if said else ()), *content[1:])
+    name = Paragraph((Strong((PlainText(callout_title(language, callout[1].lower())),)),))
+    rest = first.content[0].text[callout.end() :]
+    inlines = ((PlainText(rest),) if rest else ()) + first.content[1:]
+    if inlines and isinstance(inlines[0], Break):
+        inlines = inlines[1:]
+    return (name, *((Paragraph(inlines),) if inlines else ()), *content[1:])
 
 
 def _paragraphs(parts: Sequence[Inline | Display]) -> Iterator[Block]:
-    """A paragraph, parted where a formula wants a line of its own."""
+    """A paragraph, split at displayed formulas."""
     content: list[Inline] = []
     for part in parts:
         if isinstance(part, Display):
@@ -376,6 +379,6 @@ def _paragraph(content: list[Inline]) -> Iterator[Block]:
         content[0] = PlainText(content[0].text.lstrip(" "))
     if content and isinstance(content[-1], PlainText):
         content[-1] = PlainText(content[-1].text.rstrip(" "))
-    said = tuple(part for part in content if not isinstance(part, PlainText) or part.text)
-    if said:
-        yield Paragraph(said)
+    inlines = tuple(part for part in content if not isinstance(part, PlainText) or part.text)
+    if inlines:
+        yield Paragraph(inlines)

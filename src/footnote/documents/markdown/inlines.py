@@ -1,4 +1,4 @@
-"""What stands inside a line, from the tokens of the parser to the tree."""
+"""Inline content, from the tokens of the parser to the tree."""
 
 import re
 import unicodedata
@@ -8,9 +8,9 @@ from urllib.parse import unquote
 from markdown_it.token import Token
 from msgspec import Struct
 
-from footnote.documents.addresses import image_path
+from footnote.documents.images import image_path
+from footnote.documents.languages import is_cjk
 from footnote.documents.markdown.notes import Notes, linkify
-from footnote.documents.scripts import is_cjk
 from footnote.documents.tree import (
     Break,
     Code,
@@ -34,7 +34,7 @@ _LINK_SCHEME = re.compile(r"(?:https?://|mailto:)\S", re.IGNORECASE)
 
 
 class Display(Struct, frozen=True):
-    """A formula on a line of its own, in the midst of a paragraph."""
+    """A displayed formula inside a paragraph."""
 
     latex: str
 
@@ -47,26 +47,26 @@ class _OpenInline(Struct):
 
 
 def plain_text(content: Sequence[Inline]) -> str:
-    """The words of it."""
-    said: list[str] = []
+    """The text without formatting."""
+    texts: list[str] = []
     for inline in content:
         match inline:
             case PlainText(text) | Code(text):
-                said.append(text)
+                texts.append(text)
             case TreeImage(alt=text) | Maths(text):
-                said.append(text)
+                texts.append(text)
             case Break():
-                said.append(" ")
+                texts.append(" ")
             case NoteMark():
                 pass
             case _:
-                said.append(plain_text(inline.content))
-    return "".join(said)
+                texts.append(plain_text(inline.content))
+    return "".join(texts)
 
 
 class Inlines:
-    """Makes the tree of lines. `anchors`: those of the document's headings. `defined`: labels of its own notes;
-    `in_line`: the notes that stand in a line, by number."""
+    """Makes the tree of inline content. `anchors` are those of the document's headings, `note_labels` the labels of its
+    own notes, `inline_notes` the notes without a label, by number."""
 
     def __init__(
         self,
@@ -84,22 +84,22 @@ class Inlines:
         self._note_labels = note_labels
         self._formulas = 0
         self.remote_images = 0
-        """Pictures of the web. They are not fetched: a link stands in the place of each."""
+        """The number of remote images. They are not fetched: each is replaced by a link."""
 
     def allow_formula(self) -> bool:
-        """Whether one more formula may be set as one. The rest are shown as their source."""
+        """Counts a formula; false beyond the limit: further ones are shown as their source."""
         self._formulas += 1
         return self._formulas <= MAX_FORMULAS
 
     def content(self, tokens: Sequence[Token], *, link_notes: bool = True) -> tuple[Inline, ...]:
-        """A line whose formulas all stand inside it."""
+        """Inline content without displayed formulas."""
         return tuple(
             Maths(part.latex) if isinstance(part, Display) else part
             for part in self.parts(tokens, link_notes=link_notes)
         )
 
     def parts(self, tokens: Sequence[Token], *, link_notes: bool = True) -> list[Inline | Display]:
-        """`marked`: markers in it may name notes, as they may not in a list of sources or in a note."""
+        """`link_notes`: markers in it may refer to notes, as they may not in a list of sources or in a note."""
         opened = [_OpenInline("", [])]
         text: list[str] = []
         for at, token in enumerate(tokens):
@@ -123,40 +123,40 @@ class Inlines:
         return _merge_texts(opened[0].content)
 
     def _flush(self, text: list[str], opened: list[_OpenInline], *, link_notes: bool) -> None:
-        said = "".join(text)
+        joined = "".join(text)
         text.clear()
-        if not said:
+        if not joined:
             return
         if any(part.kind == "a" for part in opened):
-            opened[-1].content.append(PlainText(said))
+            opened[-1].content.append(PlainText(joined))
         elif link_notes:
-            opened[-1].content += self._notes.link_markers(said, self._note_labels)
+            opened[-1].content += self._notes.link_markers(joined, self._note_labels)
         else:
-            opened[-1].content += linkify(said)
+            opened[-1].content += linkify(joined)
 
     def _open(self, token: Token, opened: list[_OpenInline]) -> None:
         if token.tag == "a":
             label = token.meta.get("label", "") if token.meta else ""
             opened.append(_OpenInline("a", [], url=str(token.attrGet("href") or ""), label=str(label)))
         else:
-            # Deeper than this nothing is told apart any more: it goes into what it stands in.
+            # Beyond this depth, formatting is ignored: the content goes into the element around it.
             opened.append(_OpenInline(token.tag if len(opened) <= _MAX_NESTING else "", []))
 
     def _close(self, opened: list[_OpenInline], *, link_notes: bool) -> None:
-        done = opened.pop()
+        closed = opened.pop()
         content: tuple[Inline, ...] = tuple(
-            Maths(part.latex) if isinstance(part, Display) else part for part in _merge_texts(done.content)
+            Maths(part.latex) if isinstance(part, Display) else part for part in _merge_texts(closed.content)
         )
-        wrap = _WRAPPED.get(done.kind)
+        wrap = _WRAPPED.get(closed.kind)
         if wrap is not None:
             opened[-1].content += [wrap(content)] if content else []
-        elif done.kind == "a":
-            opened[-1].content += self._link(done, content, link_notes=link_notes)
+        elif closed.kind == "a":
+            opened[-1].content += self._link(closed, content, link_notes=link_notes)
         else:
-            opened[-1].content += done.content
+            opened[-1].content += closed.content
 
     def _link(self, link: _OpenInline, content: tuple[Inline, ...], *, link_notes: bool) -> tuple[Inline, ...]:
-        """As a link if it leads to the web, to a mailbox or to a heading. `[1]` that the text defines is a note."""
+        """A link if the target is a web address, a mail address or a heading. `[1]` that the text defines is a note."""
         url = self._address(link.url)
         if url is None:
             return content
@@ -197,7 +197,7 @@ class Inlines:
                 pass
 
     def _reference(self, token: Token, *, link_notes: bool) -> Iterator[Inline]:
-        """To a note by its label, or a note that stands in the line itself (`^[…]`), which has none."""
+        """A reference to a note by its label, or a note inside the line (`^[…]`), which has none."""
         label: str | None = token.meta.get("label")
         if label is not None and link_notes:
             yield self._notes.mark(label)
@@ -225,19 +225,19 @@ class Inlines:
 
 
 def _soft_break(tokens: Sequence[Token], at: int) -> str:
-    """Between two lines of one paragraph stands a space, but not in a script that has none."""
+    """A line break in a paragraph is a space, except in scripts without spaces."""
     before = tokens[at - 1].content[-1:] if at else ""
     after = tokens[at + 1].content[:1] if at + 1 < len(tokens) else ""
     return "" if before and after and is_cjk(before) and is_cjk(after) else " "
 
 
 def _starts_source_entry(tokens: Sequence[Token], at: int) -> bool:
-    """Whether the next line is one more entry of a list of sources."""
+    """Whether the next line is another entry of a list of sources."""
     return at < len(tokens) and _NUMBERED.match(tokens[at].content) is not None
 
 
 def _merge_texts(content: list[Inline | Display]) -> list[Inline | Display]:
-    """Texts that lie side by side as one, and no space before the mark of a note or where a line ends or begins."""
+    """Joins adjacent texts, and removes spaces before the mark of a note and at both ends of a line."""
     joined: list[Inline | Display] = []
     for part in content:
         last = joined[-1] if joined else None

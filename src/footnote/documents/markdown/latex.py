@@ -1,4 +1,4 @@
-"""LaTeX as both writers understand it: what is written every day, in the words of the little that they know."""
+"""Simplifies LaTeX to the commands that both writers understand."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ ENVIRONMENTS = frozenset(
     for name in ("align", "alignat", "eqnarray", "equation", "flalign", "gather", "multline")
     for star in ("", "*")
 )
-"""Those that are formulas of their own, with no dollars around them."""
+"""Environments that are formulas without dollar signs around them."""
 
 _ALIASES = {
     "bm": r"\boldsymbol",
@@ -40,11 +40,12 @@ _ALIASES = {
 } | dict.fromkeys(
     ("big", "Big", "bigg", "Bigg", "bigl", "bigr", "Bigl", "Bigr", "biggl", "biggr", "Biggl", "Biggr"), ""
 )
-"""Commands that are the same as something else."""
+"""Commands that are replaced by equivalents."""
 
 
 class Form(Struct, frozen=True):
-    """A command with `count` arguments, and what it becomes. `other`: what it becomes with one in brackets before."""
+    """The replacement of a command with `count` arguments; `optional_template` is for one with an argument in brackets
+    before them."""
 
     argument_count: int
     template: str
@@ -81,7 +82,7 @@ _MAX_NESTING = 40
 
 
 def simplify_latex(latex: str) -> str:
-    """The same formula in fewer words. What is not understood stays as it is."""
+    """An equivalent formula with fewer commands. Unknown ones are unchanged."""
     latex = _ENVIRONMENT.sub(_environment, latex)
     latex = _ARGMAX.sub(r"\\operatorname*{arg \1}", _MATHOP.sub(r"\\operatorname*{\1}", latex))
     latex = _OPERATOR.sub(lambda found: rf"\operatorname{found[1]}{{{_GAP.sub(' ', found[2])}}}", latex)
@@ -101,7 +102,7 @@ def _environment(found: re.Match[str]) -> str:
     if name == "equation":
         return ""
     if name in _ALIGNED_ENVIRONMENTS:
-        # What follows `alignat` says how many columns there are; what follows the others is part of the formula.
+        # The argument of `alignat` is the number of columns; after the others it is part of the formula.
         return rf"\{edge}{{aligned}}" + (f"{{{argument}" if argument and name != "alignat" else "")
     if name == "smallmatrix":
         return rf"\{edge}{{matrix}}"
@@ -109,16 +110,16 @@ def _environment(found: re.Match[str]) -> str:
 
 
 def rewrite_commands(latex: str, forms: Mapping[str, Form], aliases: Mapping[str, str], depth: int = 0) -> str:
-    """With commands as others. What is too deep, or lacks an argument, stays."""
-    said: list[str] = []
+    """Replaces commands by their templates. A command that is nested too deep or lacks an argument is unchanged."""
+    pieces: list[str] = []
     at = 0
     for found in _WORD.finditer(latex):
         name = found[1] or found.group()[1:]
         if found.start() < at:
             continue
         if name in aliases:
-            # The space after a word is what ends it.
-            said += (latex[at : found.start()], aliases[name] or " ")
+            # The space after a command ends its name.
+            pieces += (latex[at : found.start()], aliases[name] or " ")
             at = found.end()
         elif (form := forms.get(name)) and depth < _MAX_NESTING:
             end, bracketed = _optional_argument(latex, found.end()) if form.optional_template else (found.end(), ())
@@ -126,19 +127,22 @@ def rewrite_commands(latex: str, forms: Mapping[str, Form], aliases: Mapping[str
             if arguments is None:
                 continue
             inner = [rewrite_commands(argument, forms, aliases, depth + 1) for argument in (*bracketed, *arguments)]
-            said += (latex[at : found.start()], (form.optional_template if bracketed else form.template).format(*inner))
+            pieces += (
+                latex[at : found.start()],
+                (form.optional_template if bracketed else form.template).format(*inner),
+            )
             at = end
-    return "".join((*said, latex[at:]))
+    return "".join((*pieces, latex[at:]))
 
 
 def _optional_argument(latex: str, at: int) -> tuple[int, tuple[str, ...]]:
-    """An argument in square brackets, if there is one, and where what comes after it begins."""
+    """The optional argument in square brackets, and the index after it."""
     close = latex.find("]", at)
     return (at, ()) if latex[at : at + 1] != "[" or close < 0 else (close + 1, (latex[at + 1 : close],))
 
 
 def _arguments(latex: str, at: int, count: int) -> tuple[list[str] | None, int]:
-    """So many arguments, and where they end; None if they are not all there."""
+    """`count` arguments and the index after them; None if some are missing."""
     found: list[str] = []
     while len(found) < count:
         while latex[at : at + 1].isspace():
@@ -159,7 +163,7 @@ def _arguments(latex: str, at: int, count: int) -> tuple[list[str] | None, int]:
 
 
 def _closing(latex: str, at: int) -> int | None:
-    """Where the group that begins there has ended."""
+    """The index after the group that begins there."""
     depth = 0
     while at < len(latex):
         letter = latex[at]

@@ -1,4 +1,4 @@
-"""Footnotes of a document: those that it defines itself, and the sources of the session that its markers name.
+"""Footnotes of a document: those that it defines itself, and the sources of the session to which its markers refer.
 
 A marker is `[1]`, `[2, 3]`, `[1-3]`, `[^1]`, or one in the wide brackets of Chinese, as in an answer.
 """
@@ -41,27 +41,27 @@ _DATE_PHRASES = {
 
 
 def is_sources_heading(heading: str) -> bool:
-    """Whether what stands under it is a list of sources, whose numbers are no marks."""
+    """Whether a heading introduces a list of sources, whose numbers are not references."""
     return _SOURCES_HEADING.match(heading) is not None
 
 
 def is_source_entry(paragraph: str) -> bool:
-    """Whether it is an entry of a list of sources: its number, and its address."""
+    """Whether a line is an entry of a list of sources, with its number and URL."""
     return _ENTRY.match(paragraph) is not None and "http" in paragraph
 
 
 def number_notes(notes: Iterable[str]) -> dict[str, int]:
-    """The numbers that notes have, by their keys. Sources keep those of the session, since the text may list them by
-    those; the document's own notes keep theirs where no source has them; all others get the next ones."""
+    """The numbers of notes, by their keys. Sources keep their numbers of the session, since the text may list them by
+    these; the document's own notes keep theirs unless a source has them; all others get the next ones."""
     keys = tuple(notes)
     numbers: dict[str, int] = {}
-    taken: set[int] = set()
+    used: set[int] = set()
     for kind in _NUMBERED:
         for key in keys:
-            if (found := kind.match(key)) and (number := int(found[1])) not in taken and number:
+            if (found := kind.match(key)) and (number := int(found[1])) not in used and number:
                 numbers[key] = number
-                taken.add(number)
-    last = max(taken, default=0)
+                used.add(number)
+    last = max(used, default=0)
     for key in keys:
         if key not in numbers:
             last += 1
@@ -79,7 +79,7 @@ class Notes:
         self._referenced: dict[str, tuple[Block, ...] | None] = {}
 
     def define(self, label: str, content: tuple[Block, ...]) -> None:
-        """A definition of the document's own. The first one of a label holds."""
+        """Adds a note that the document defines. The first definition of a label counts."""
         self._definitions.setdefault(label, content)
 
     def mark(self, label: str, content: tuple[Block, ...] | None = None) -> NoteMark:
@@ -89,21 +89,21 @@ class Notes:
         return NoteMark(key)
 
     def referenced_notes(self) -> dict[str, tuple[Block, ...]]:
-        """The notes that were referred to."""
+        """The notes with a reference."""
         return {
             key: self._definitions.get(key.removeprefix("note-"), ()) if content is None else content
             for key, content in self._referenced.items()
         }
 
     def unreferenced_notes(self) -> Iterator[tuple[str, tuple[Block, ...]]]:
-        """What was defined but never referred to."""
+        """The notes that are defined but never referred to."""
         return (
             (label, content) for label, content in self._definitions.items() if f"note-{label}" not in self._referenced
         )
 
     def link_markers(self, text: str, note_labels: frozenset[str]) -> Iterator[Inline]:
-        """A text with its markers as marks. Those that name nothing stay as they are. `defined`: the labels of the
-        document's own notes, which `[^1]` may mean, but never `[1]`."""
+        """A text with its markers as references. Markers that refer to nothing stay text. `note_labels` are those of
+        the document's own notes, to which `[^1]` may refer, but never `[1]`."""
         at = 0
         for found in _MARKER.finditer(text) if "[" in text or "【" in text or "［" in text else ():
             if found.group().startswith("[") and _INDEXED.search(text[max(at, found.start() - 40) : found.start()]):
@@ -132,16 +132,16 @@ class Notes:
         return NoteMark(key)
 
     def _source_note(self, source: SourceNote) -> Paragraph:
-        """Title, address and dates. The address is shown too, for those who read on paper."""
+        """Title, URL and dates. The URL is shown as text too, for print."""
         published, read, comma = self._date_phrases
         title = " ".join(source.title.split()) or source.url
         if not source.url.startswith(("http://", "https://")):
             content: list[Inline] = [PlainText(title)]
         else:
             content = [Hyperlink(source.url, (PlainText(title),))]
-            shown = source.url if len(source.url) <= _MAX_URL_CHARS else urlsplit(source.url).netloc
+            visible = source.url if len(source.url) <= _MAX_URL_CHARS else urlsplit(source.url).netloc
             if title != source.url:
-                content += [PlainText(". "), Hyperlink(source.url, (PlainText(shown),))]
+                content += [PlainText(". "), Hyperlink(source.url, (PlainText(visible),))]
         dates = [
             words.format(day[:_DAY]) for words, day in ((published, source.published), (read, source.fetched_at)) if day
         ]
@@ -161,7 +161,7 @@ _AFTER = ".,;:!?'*_~"
 
 
 def linkify(text: str) -> Iterator[Inline]:
-    """A text, with the addresses in it as links."""
+    """A text with its URLs as links."""
     at = 0
     for found in _URL.finditer(text) if "://" in text or "www." in text or "@" in text else ():
         url = found.group().rstrip(_AFTER)
@@ -179,7 +179,7 @@ def linkify(text: str) -> Iterator[Inline]:
 
 
 def _numbers(body: str) -> tuple[tuple[int, bool], ...]:
-    """The numbers of a marker, and of each whether it was written as that of a note (`^1`)."""
+    """The numbers of a marker, each with whether it was written as a note (`^1`)."""
     found: list[tuple[int, bool]] = []
     for item in re.split("[,;、，；]", body):
         own = "^" in item

@@ -1,8 +1,8 @@
 """The markdown parser: CommonMark with tables, strikethrough, footnotes and formulas, and nothing dropped.
 
-Raw HTML is text, but for line breaks, comments, and tags that only say how words look. What is nested deeper than
-anybody reads is kept as paragraphs. A table ends at the number of rows that one document may have, and counts those
-that it leaves out.
+Raw HTML is text, except for line breaks, comments, and tags that only format text. Blocks that are nested deeper than
+in any real document become paragraphs. A table ends at the limit for the rows of one document, and counts those that it
+leaves out.
 """
 
 import re
@@ -22,19 +22,19 @@ from markdown_it.utils import OptionsDict
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
+from footnote.documents.languages import is_cjk
 from footnote.documents.markdown.latex import ENVIRONMENTS
-from footnote.documents.scripts import is_cjk
 
 MAX_TABLE_ROWS = 5000
-"""Of all tables of one document."""
+"""Limit for all tables of one document."""
 
 _MAX_BLOCK_NESTING = 80
 _PARSER_MAX_NESTING = 100
 _MAX_INLINE_NESTING = 12
-"""Brackets in brackets: a line of nothing else costs this many times its length."""
+"""Limit for nested brackets: a line of nothing else costs this many times its length."""
 _MARKS = re.compile(r"(?:[>\s]|[-*+]\s|\d{1,9}[.)]\s)+")
 _MAX_DELIMITERS = 60
-"""Of emphasis, that are looked at to see what is open."""
+"""Delimiters of emphasis that are checked for an open one."""
 _TAG = re.compile(
     r"<!--.{0,1000}?-->|</?(?P<inline>sub|sup|kbd|u|mark|b|i|strong|em|span|small)(?:\s[^<>]{0,500})?>"
     r"|</?(?:div|p|center|details|summary)(?:\s[^<>]{0,500})?>",
@@ -44,14 +44,13 @@ _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _CLOSING = {"\\(": "\\)", "\\[": "\\]"}
 _MAX_INLINE_FORMULA_CHARS = 2000
 _MAX_FORMULA_LINES = 100
-"""Lines."""
-# `\[3\]` and `\[sic\]` are brackets of a quoted text, and no formulas.
+# `\[3\]` and `\[sic\]` are brackets of a quotation, not formulas.
 _ENVIRONMENT = re.compile(r"\\begin\{([a-z]+\*?)\}")
 _FORMULA = re.compile(r"\\[A-Za-z]|[\^_=<>+]")
 
 
 def parse_tokens(markdown: str) -> tuple[list[Token], dict[str, Any]]:
-    """The tokens of a text, and what else it defines."""
+    """The tokens of a text, and its definitions."""
     env: dict[str, Any] = {}
     return _parser().parse(markdown, env), env
 
@@ -63,7 +62,7 @@ def _parser() -> MarkdownIt:
     parser.block, parser.inline = blocks, inlines
     parser.configure("commonmark", {"html": False, "maxNesting": _PARSER_MAX_NESTING, "store_labels": True})
     parser.enable(["table", "strikethrough"])
-    # Which text was written behind a backslash must stay to be seen: it is no marker of a source.
+    # Escaped text must stay recognisable, since it is not a marker of a source.
     parser.disable(["text_join", "html_block", "html_inline"])
     footnote_plugin(parser, move_to_end=False)
     dollarmath_plugin(
@@ -76,7 +75,7 @@ def _parser() -> MarkdownIt:
     inlines.ruler.before("autolink", "line_break", _line_break)
     inlines.ruler.before("autolink", "tag", _tag)
     blocks.ruler.before("fence", "comment", _comment, {"alt": ["paragraph"]})
-    # Which addresses may be linked is decided where the tree is made: a link refused here would be shown as its source.
+    # The tree builder decides which URLs may be linked: a link rejected here would be shown as its source.
     parser.validateLink = _accept_link
     inlines.parser = copy(parser)
     inlines.parser.options = OptionsDict(cast("Any", dict(parser.options)))
@@ -89,7 +88,7 @@ def _accept_link(url: str) -> bool:
 
 
 class _BlockRules(ParserBlock):
-    """The parser of blocks, which would otherwise drop what is nested too deep and all that follows it."""
+    """The block parser; that of the library drops blocks that are nested too deep, and all that follows them."""
 
     def tokenize(self, state: StateBlock, startLine: int, endLine: int) -> None:  # noqa: N803 - the names of the base class
         if state.level < _MAX_BLOCK_NESTING:
@@ -106,7 +105,7 @@ class _BlockRules(ParserBlock):
 
 
 def _paragraph(state: StateBlock, line: int) -> None:
-    """A line as a paragraph, without the marks of quotations and lists before it."""
+    """A line as a paragraph, without markers of quotations and lists."""
     text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
     marks = _MARKS.match(text + "\n")
     text = text[marks.end() :].strip() if marks else text.strip()
@@ -119,7 +118,7 @@ def _paragraph(state: StateBlock, line: int) -> None:
 
 
 class _InlineRules(ParserInline):
-    """`parser` is the same as that of the blocks, but for how deep it goes."""
+    """The inline parser. `parser` is that of the blocks with a lower limit for nesting."""
 
     parser: MarkdownIt
 
@@ -133,8 +132,8 @@ class _InlineRules(ParserInline):
 
 
 class _State(StateInline):
-    """`**「重要」**後` is strong too, though no space follows the mark: Chinese and Japanese have none. So is
-    `**Note:**text`, where somebody forgot it."""
+    """Accepts delimiters without a space after them: in `**「重要」**後`, since Chinese and Japanese have none, and
+    in `**Note:**text`, where it was forgotten."""
 
     def scanDelims(self, start: int, canSplitWord: bool) -> Scanned:  # noqa: N802, N803, FBT001 - the names of the base class
         scanned = super().scanDelims(start, canSplitWord)
@@ -146,12 +145,12 @@ class _State(StateInline):
         if before.isspace() or after.isspace():
             return scanned
         if not (is_cjk(before) or is_cjk(after)):
-            forgotten = scanned.can_open and after.isalnum() and self._is_open(self.src[start], scanned.length)
-            return Scanned(can_open=False, can_close=True, length=scanned.length) if forgotten else scanned
+            is_forgotten = scanned.can_open and after.isalnum() and self._is_open(self.src[start], scanned.length)
+            return Scanned(can_open=False, can_close=True, length=scanned.length) if is_forgotten else scanned
         return Scanned(scanned.can_open or is_cjk(before), scanned.can_close or is_cjk(after), scanned.length)
 
     def _is_open(self, marker: str, length: int) -> bool:
-        """Whether so many of these marks have begun something that has not ended."""
+        """Whether so many of these delimiters have opened an emphasis that is not closed."""
         opened = 0
         for mark in self.delimiters[-_MAX_DELIMITERS:]:
             if mark.marker == ord(marker):
@@ -160,14 +159,14 @@ class _State(StateInline):
 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - the signature of a rule
-    taken: int = state.env.get("rows", 0)
-    cut = min(end, start + 2 + MAX_TABLE_ROWS - taken)
+    previous_rows: int = state.env.get("rows", 0)
+    cut = min(end, start + 2 + MAX_TABLE_ROWS - previous_rows)
     opening = len(state.tokens)
     if not unlimited_table(state, start, cut, silent):
         return False
     if silent:
         return True
-    state.env["rows"] = taken + state.line - start - 2
+    state.env["rows"] = previous_rows + state.line - start - 2
     line = state.line
     while cut <= line < end and state.sCount[line] >= state.blkIndent and "|" in _line(state, line):
         line += 1
@@ -181,7 +180,7 @@ def _line(state: StateBlock, line: int) -> str:
 
 
 def _find_end(state: StateBlock, terminator: str, at: int) -> int | None:
-    """Where the next such words have ended. It is looked for once, however many begin what they would end."""
+    """The index after the next closing delimiter. Cached, since many opening ones may share it."""
     known: dict[str, tuple[int, int]] = state.env.setdefault("next", {})
     since, end = known.get(terminator, (at + 1, at))
     if not since <= at < end:
@@ -263,7 +262,7 @@ def _line_break(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the
 
 
 def _tag(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the signature of a rule
-    """Comments and tags without a meaning of their own are left out. What stands in a tag stays."""
+    """Drops comments and unknown tags, but not their content."""
     found = _TAG.match(state.src, state.pos, state.posMax) if state.src[state.pos] == "<" else None
     if found is None:
         return False
@@ -274,7 +273,7 @@ def _tag(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the signat
 
 
 def _comment(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - the signature of a rule
-    """One that has lines of its own, empty ones among them."""
+    """A comment that begins a line and may contain empty lines."""
     if state.level or state.is_code_block(start) or not _line(state, start).startswith("<!--"):
         return False
     closing = _find_end(state, "-->", state.bMarks[start])

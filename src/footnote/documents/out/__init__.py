@@ -1,1 +1,1 @@
-"""Documents made: a document tree as PDF and as DOCX."""
+"""The writers of documents: a document tree as PDF and as DOCX."""

@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - the punctuation of Chinese is meant
-"""What the reader says of its own, in each language of the product."""
+"""The reader's own sentences, in each language of the product."""
 
 from collections.abc import Mapping
 
@@ -9,27 +9,27 @@ from footnote.protocol.tools import Locale
 
 
 class ReaderMessages(Struct, frozen=True, kw_only=True):
-    """`note` goes with one answer of a session. The words of `direct` answer a message that needs no search."""
+    """`note` is added to one answer of a session. `direct` are the answers to messages that need no search."""
 
     space: str = " "
-    """What parts two sentences."""
+    """The separator of two sentences."""
     note: str
     direct: Mapping[str, str]
     unread: str
-    """Of `files` that nothing can be quoted from, before an answer without them."""
+    """Nothing can be quoted from `files`: precedes an answer without them."""
     only_unread: str
-    """The same, where nothing else came with the question."""
+    """The same, as the whole answer."""
     search_off: str
     no_subject: str
 
     passages: str
     passage: str
     unable: Mapping[str, str]
-    """What was wanted and cannot be done by quoting; the passages follow."""
+    """What was requested and cannot be done by quoting; the passages follow."""
     from_library: str
-    """The web could not be asked: what follows is not from there."""
+    """The web could not be searched: what follows is from the library."""
     nothing_on_the_web: str
-    """The web was asked and had nothing: what follows is from the library, too."""
+    """The web search found nothing: what follows is from the library, too."""
     excerpts: str
     some_excerpts: str
     disagree: str

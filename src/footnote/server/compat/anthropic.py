@@ -6,11 +6,10 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from footnote.config.agents import Agent
+from footnote.config.settings import Agent
 from footnote.protocol.events import ErrorBody, TurnStopReason, TurnUsage
 from footnote.protocol.sse import encode
-from footnote.server.compat.bridge import respond
-from footnote.server.compat.encoder import (
+from footnote.server.compat.bridge import (
     NO_USAGE,
     CompatBegan,
     CompatClosed,
@@ -20,6 +19,7 @@ from footnote.server.compat.encoder import (
     CompatFailed,
     CompatOpened,
     CompatResponse,
+    respond,
 )
 from footnote.server.compat.requests import (
     MAX_BODY_BYTES,
@@ -29,9 +29,8 @@ from footnote.server.compat.requests import (
     extract_text,
     reject_tools,
 )
-from footnote.server.responses import Reply
+from footnote.server.responses import EventStream, Reply
 from footnote.server.route import Route, RouteCall
-from footnote.server.stream import EventStream
 
 _THINKING_TYPES = frozenset({"thinking", "redacted_thinking"})
 _STOP_REASONS: dict[TurnStopReason, str] = {"length": "max_tokens"}
@@ -51,7 +50,7 @@ class AnthropicMessage(Struct, frozen=True, gc=False):
 
 
 class MessagesRequest(Struct, frozen=True):
-    """`model` is the id of an agent, or PROVIDER/MODEL. What else the API knows is accepted and changes nothing."""
+    """`model` is the id of an agent, or PROVIDER/MODEL. Other fields of the API are accepted and have no effect."""
 
     model: str
     messages: tuple[AnthropicMessage, ...]
@@ -62,12 +61,12 @@ class MessagesRequest(Struct, frozen=True):
 
 
 def format_error(error: ErrorBody, status: int) -> Any:
-    usual = "invalid_request_error" if 400 <= status < 500 else "api_error"
-    return {"type": "error", "error": {"type": _TYPES.get(status, usual), "message": error.message}}
+    default = "invalid_request_error" if 400 <= status < 500 else "api_error"
+    return {"type": "error", "error": {"type": _TYPES.get(status, default), "message": error.message}}
 
 
 class MessagesBridge:
-    """Writes what is told of a run as the events of the Messages API."""
+    """Writes the events of a run as those of the Messages API."""
 
     ping = b'event: ping\ndata: {"type": "ping"}\n\n'
 
@@ -114,7 +113,7 @@ class MessagesBridge:
 
 
 def _block(kind: str, text: str) -> dict[str, str]:
-    # A signature is demanded by the type. Ours are never checked: thoughts that come back are left out.
+    # The API requires a signature. It is empty, because thinking that a client sends back is ignored.
     return {"type": kind, kind: text, **({"signature": ""} if kind == "thinking" else {})}
 
 
@@ -132,19 +131,22 @@ def _event(payload: dict[str, Any]) -> bytes:
 
 
 async def messages(call: RouteCall) -> Reply | EventStream:
-    asked: MessagesRequest = call.body
-    question = await asyncio.to_thread(_parse_request, asked, call.app.configuration.agents)
-    return await respond(call, question, MessagesBridge(asked.model), format_error, stream=bool(asked.stream))
+    request: MessagesRequest = call.body
+    question = await asyncio.to_thread(_parse_request, request, call.app.configuration.agents)
+    return await respond(call, question, MessagesBridge(request.model), format_error, stream=bool(request.stream))
 
 
 def _parse_request(request: MessagesRequest, agents: Sequence[Agent]) -> CompatQuestion:
     reject_tools(tools=request.tools, tool_choice=request.tool_choice)
     system = extract_text(request.system, "system")
-    said = [
-        CompatMessage(one.role, extract_text(one.content, f"messages[{number}].content", skipped_types=_THINKING_TYPES))
-        for number, one in enumerate(request.messages)
+    messages = [
+        CompatMessage(
+            message.role,
+            extract_text(message.content, f"messages[{index}].content", skipped_types=_THINKING_TYPES),
+        )
+        for index, message in enumerate(request.messages)
     ]
-    return build_question(agents, request.model, system, said)
+    return build_question(agents, request.model, system, messages)
 
 
 ROUTES = (

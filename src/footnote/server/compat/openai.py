@@ -7,12 +7,11 @@ from typing import Any, Literal, cast
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from footnote.config.agents import Agent
+from footnote.config.settings import Agent
 from footnote.protocol.errors import UsageError
 from footnote.protocol.events import ErrorBody, TurnStopReason, TurnUsage
 from footnote.protocol.sse import encode
-from footnote.server.compat.bridge import respond
-from footnote.server.compat.encoder import (
+from footnote.server.compat.bridge import (
     CompatBegan,
     CompatDelta,
     CompatEnded,
@@ -20,6 +19,7 @@ from footnote.server.compat.encoder import (
     CompatFailed,
     CompatOpened,
     CompatResponse,
+    respond,
 )
 from footnote.server.compat.requests import (
     MAX_BODY_BYTES,
@@ -31,9 +31,8 @@ from footnote.server.compat.requests import (
     extract_text,
     reject_tools,
 )
-from footnote.server.responses import Reply
+from footnote.server.responses import EventStream, Reply
 from footnote.server.route import Route, RouteCall
-from footnote.server.stream import EventStream
 
 _FINISH_REASONS: dict[TurnStopReason, str] = {"length": "length"}
 _CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
@@ -50,7 +49,7 @@ class StreamOptions(Struct, frozen=True):
 
 
 class ChatRequest(Struct, frozen=True):
-    """`model` is the id of an agent, or PROVIDER/MODEL. What else the API knows is accepted and changes nothing."""
+    """`model` is the id of an agent, or PROVIDER/MODEL. Other fields of the API are accepted and have no effect."""
 
     model: str
     messages: tuple[ChatMessage, ...]
@@ -70,8 +69,8 @@ def format_error(error: ErrorBody, status: int) -> Any:
 
 
 class ChatBridge:
-    """Writes what is told of a run as chunks of a chat completion. Thoughts go where other servers of this API put
-    them, in `reasoning_content`."""
+    """Writes the events of a run as chunks of a chat completion. Thinking goes into `reasoning_content`, where other
+    servers of this API put it."""
 
     ping = b": ping\n\n"
 
@@ -80,17 +79,17 @@ class ChatBridge:
         self._with_usage = with_usage
         self._created = int(time.time())
         self._id = ""
-        self._written_kinds: set[str] = set()
+        self._begun_kinds: set[str] = set()
 
     def encode_event(self, event: CompatEvent) -> bytes:
         match event:
             case CompatBegan(message_id):
                 self._id = message_id
                 return self._chunk({"role": "assistant", "content": ""})
-            case CompatOpened(kind=kind) if kind in self._written_kinds:
+            case CompatOpened(kind=kind) if kind in self._begun_kinds:
                 return self._chunk({_FIELDS[kind]: "\n\n"})
             case CompatDelta(kind=kind, text=text):
-                self._written_kinds.add(kind)
+                self._begun_kinds.add(kind)
                 return self._chunk({_FIELDS[kind]: text})
             case CompatEnded(reason, usage):
                 return self._final_chunks(_FINISH_REASONS.get(reason, "stop"), usage)
@@ -105,18 +104,18 @@ class ChatBridge:
             "content": "\n\n".join(response.texts("text")),
             "refusal": None,
         }
-        if thoughts := response.texts("thinking"):
-            message["reasoning_content"] = "\n\n".join(thoughts)
+        if thinking := response.texts("thinking"):
+            message["reasoning_content"] = "\n\n".join(thinking)
         finish = _FINISH_REASONS.get(response.stop_reason, "stop")
         choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
         self._id = response.message_id
         return {**self._head("chat.completion"), "choices": [choice], "usage": _usage(response.usage)}
 
     def _final_chunks(self, finish: str, usage: TurnUsage) -> bytes:
-        written = self._chunk({}, finish)
+        chunks = self._chunk({}, finish)
         if self._with_usage:
-            written += _data({**self._head("chat.completion.chunk"), "choices": [], "usage": _usage(usage)})
-        return written + b"data: [DONE]\n\n"
+            chunks += _data({**self._head("chat.completion.chunk"), "choices": [], "usage": _usage(usage)})
+        return chunks + b"data: [DONE]\n\n"
 
     def _chunk(self, delta: dict[str, str], finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
@@ -131,11 +130,11 @@ _FIELDS = {"text": "content", "thinking": "reasoning_content"}
 
 
 def _usage(usage: TurnUsage) -> dict[str, Any]:
-    asked = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    prompt_tokens = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
     return {
-        "prompt_tokens": asked,
+        "prompt_tokens": prompt_tokens,
         "completion_tokens": usage.output_tokens,
-        "total_tokens": asked + usage.output_tokens,
+        "total_tokens": prompt_tokens + usage.output_tokens,
         "prompt_tokens_details": {"cached_tokens": usage.cache_read_tokens},
         "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
     }
@@ -146,37 +145,37 @@ def _data(payload: dict[str, Any]) -> bytes:
 
 
 async def completions(call: RouteCall) -> Reply | EventStream:
-    asked: ChatRequest = call.body
-    question = await asyncio.to_thread(_parse_request, asked, call.app.configuration.agents)
-    options = asked.stream_options or StreamOptions()
-    door = ChatBridge(asked.model, with_usage=bool(options.include_usage))
-    return await respond(call, question, door, format_error, stream=bool(asked.stream))
+    request: ChatRequest = call.body
+    question = await asyncio.to_thread(_parse_request, request, call.app.configuration.agents)
+    options = request.stream_options or StreamOptions()
+    bridge = ChatBridge(request.model, with_usage=bool(options.include_usage))
+    return await respond(call, question, bridge, format_error, stream=bool(request.stream))
 
 
 def _parse_request(request: ChatRequest, agents: Sequence[Agent]) -> CompatQuestion:
     _check_supported(request)
     system: list[str] = []
-    said: list[CompatMessage] = []
-    for number, one in enumerate(request.messages):
-        text = extract_text(one.content, f"messages[{number}].content", skipped_types=frozenset({"refusal"}))
-        if one.role in ("user", "assistant"):
-            said.append(CompatMessage(one.role, text))
-        elif one.role in ("system", "developer"):
+    messages: list[CompatMessage] = []
+    for index, message in enumerate(request.messages):
+        text = extract_text(message.content, f"messages[{index}].content", skipped_types=frozenset({"refusal"}))
+        if message.role in ("user", "assistant"):
+            messages.append(CompatMessage(message.role, text))
+        elif message.role in ("system", "developer"):
             system.append(text)
         else:
             raise UsageError(TOOLS_REJECTED_MESSAGE.format(field="messages"))
-    return build_question(agents, request.model, "\n\n".join(system), said)
+    return build_question(agents, request.model, "\n\n".join(system), messages)
 
 
 def _check_supported(request: ChatRequest) -> None:
     reject_tools(tools=request.tools, tool_choice=request.tool_choice, functions=request.functions)
-    for one in request.messages:
-        reject_tools(**{"messages[].tool_calls": one.tool_calls})
+    for message in request.messages:
+        reject_tools(**{"messages[].tool_calls": message.tool_calls})
     if (request.n or 1) != 1:
         raise UsageError("`n` must be 1: an agent answers a question once.")
-    wanted = decode_field(request.response_format)
-    form = cast("dict[str, Any]", wanted).get("type") if isinstance(wanted, dict) else wanted
-    if form not in (None, "text"):
+    value = decode_field(request.response_format)
+    format_type = cast("dict[str, Any]", value).get("type") if isinstance(value, dict) else value
+    if format_type not in (None, "text"):
         raise UsageError("`response_format` must be text: an agent answers in text, with footnotes.")
 
 

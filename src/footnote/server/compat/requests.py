@@ -1,4 +1,4 @@
-"""What a client of another API asks, as a question for an agent of ours. Pure."""
+"""Requests of other APIs as questions to an agent. Pure."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -8,20 +8,20 @@ from typing import Any, Literal, TypeAlias, cast
 import msgspec
 from msgspec import Raw, Struct, UnsetType
 
-from footnote.config.agents import Agent
+from footnote.config.settings import Agent
 from footnote.protocol.errors import Unknown, UsageError
 from footnote.protocol.messages import AssistantMessage, Message, Text, user_message
 from footnote.protocol.sessions import MAX_QUESTION_LENGTH
-from footnote.server.decoding import reject_nul
+from footnote.server.requests import reject_nul
 
-Speaker: TypeAlias = Literal["user", "assistant"]
+Role: TypeAlias = Literal["user", "assistant"]
 MAX_TITLE_LENGTH = 80
 MAX_BODY_BYTES = 8_000_000
-"""Bytes of a request: the text that the largest windows hold, a few times over."""
+"""A few times the text that fits into the largest context windows."""
 MAX_MESSAGES = 10_000
 _MAX_SMALL_BYTES = 10_000
 GREETING_PLACEHOLDER = "(The assistant begins.)"
-"""Stands before a greeting: a session begins with a question."""
+"""The question before a conversation that begins with the assistant, because a session begins with a question."""
 TOOLS_REJECTED_MESSAGE = (
     "`{field}` cannot be used here: an agent of Footnote has its own tools and runs them itself. "
     "Leave it out, and choose the agent with `model`."
@@ -35,12 +35,12 @@ class UnknownModel(Unknown):
 class CompatMessage(Struct, frozen=True):
     """One message of the conversation, as text."""
 
-    by: Speaker
+    role: Role
     text: str
 
 
 class CompatQuestion(Struct, frozen=True):
-    """A question with the conversation before it. `model` None: the agent's own."""
+    """A question with the conversation before it. `model`: None for that of the agent."""
 
     agent_id: str
     model: str | None
@@ -52,18 +52,19 @@ class CompatQuestion(Struct, frozen=True):
 def build_question(
     agents: Sequence[Agent], model: str, system: str, messages: Iterable[CompatMessage]
 ) -> CompatQuestion:
-    """The last user message is the question. Its agent is the one that `model` names; PROVIDER/MODEL is the model with
-    which the first agent answers."""
-    agent_id, chosen = _resolve_model(agents, model)
+    """The last message, which must be the user's, is the question. `model` names the agent, or, as PROVIDER/MODEL, the
+    model with which the first agent answers."""
+    agent_id, agent_model = _resolve_model(agents, model)
     *earlier, last = _merge_turns(messages)
     if len(earlier) >= MAX_MESSAGES:
         raise UsageError(f"The conversation has more than {MAX_MESSAGES:,} messages; leave out the oldest.")
-    if last.by != "user" or not last.text.strip():
+    if last.role != "user" or not last.text.strip():
         raise UsageError("The last message must be the user's, and not be empty: it is the question.")
     text = f"<instructions>\n{system}\n</instructions>\n\n{last.text}" if system.strip() else last.text
     if len(text) > MAX_QUESTION_LENGTH:
         raise UsageError(f"The question has {len(text):,} characters; {MAX_QUESTION_LENGTH:,} are allowed.")
-    return CompatQuestion(agent_id, chosen, tuple(_to_message(one, model) for one in earlier), text, _title(last.text))
+    history = tuple(_to_message(message, model) for message in earlier)
+    return CompatQuestion(agent_id, agent_model, history, text, _title(last.text))
 
 
 def _resolve_model(agents: Sequence[Agent], model: str) -> tuple[str, str | None]:
@@ -80,16 +81,19 @@ def _resolve_model(agents: Sequence[Agent], model: str) -> tuple[str, str | None
 
 
 def _merge_turns(messages: Iterable[CompatMessage]) -> list[CompatMessage]:
-    """One message at a time by each side, and none without words."""
-    spoken = (one for one in messages if one.text.strip())
-    turns = [CompatMessage(by, "\n\n".join(one.text for one in row)) for by, row in groupby(spoken, attrgetter("by"))]
-    if turns and turns[0].by == "assistant":
+    """Joins consecutive messages of one role, and drops empty ones."""
+    texts = (message for message in messages if message.text.strip())
+    turns = [
+        CompatMessage(role, "\n\n".join(message.text for message in group))
+        for role, group in groupby(texts, attrgetter("role"))
+    ]
+    if turns and turns[0].role == "assistant":
         turns.insert(0, CompatMessage("user", GREETING_PLACEHOLDER))
     return turns or [CompatMessage("assistant", "")]
 
 
 def _to_message(message: CompatMessage, model: str) -> Message:
-    if message.by == "user":
+    if message.role == "user":
         return user_message(message.text)
     return AssistantMessage(content=(Text(message.text),), stop_reason="stop", model=model)
 
@@ -109,8 +113,8 @@ _content_decoder: "msgspec.json.Decoder[_Content]" = msgspec.json.Decoder(_Conte
 
 
 def extract_text(content: Raw | UnsetType, path: str, *, skipped_types: frozenset[str] = frozenset()) -> str:
-    """The text of a message, which both APIs write as a string or as a list of parts. `left_out` are kinds of parts
-    that say nothing to an agent; others that it cannot read are refused."""
+    """The text of a message, which both APIs send as a string or as a list of parts. Parts of `skipped_types` are
+    ignored; others that are not text are refused."""
     if isinstance(content, UnsetType):
         return ""
     try:
@@ -123,12 +127,12 @@ def extract_text(content: Raw | UnsetType, path: str, *, skipped_types: frozense
     if not isinstance(decoded, list):
         return reject_nul(decoded or "")
     texts: list[str] = []
-    for number, part in enumerate(decoded):
+    for index, part in enumerate(decoded):
         if part.type in skipped_types:
             continue
         if part.type != "text" or part.text is None:
             raise UsageError(
-                f"{path}[{number}] is of the type {part.type[:40]!r}. Only text can be given to an agent here: "
+                f"{path}[{index}] is of the type {part.type[:40]!r}. Only text can be given to an agent here: "
                 "images, documents and results of tools cannot."
             )
         texts.append(part.text)
@@ -136,15 +140,15 @@ def extract_text(content: Raw | UnsetType, path: str, *, skipped_types: frozense
 
 
 def decode_field(raw: Raw | UnsetType) -> Any:
-    """What a field holds that an agent has no use for, to see whether it asks for something. None: it was left out.
-    A long value asks for something, whatever it is: it is not decoded, and True stands for it."""
+    """The value of a field that an agent does not support, so that the caller sees whether it asks for something. None
+    if the field is missing; True for a long value, which asks for something in any case and is not decoded."""
     if isinstance(raw, UnsetType):
         return None
     return msgspec.json.decode(raw) if len(memoryview(raw)) <= _MAX_SMALL_BYTES else True
 
 
 def reject_tools(**fields: Raw | UnsetType) -> None:
-    """Refuses the tools of a client: it would wait for calls that never come."""
+    """Refuses tools of the client, which would wait for calls that never come."""
     for name, raw in fields.items():
         value = decode_field(raw)
         choice = cast("dict[str, Any]", value).get("type") if isinstance(value, dict) else value

@@ -4,16 +4,13 @@ from footnote.server import compat
 from footnote.server.route import Route
 from footnote.server.routes import (
     about,
-    addresses,
-    auth,
+    accounts,
     catalog,
     downloads,
     files,
     page,
-    pictures,
     runs,
     sessions,
-    users,
     views,
 )
 
@@ -23,11 +20,9 @@ ALL_ROUTES: tuple[Route, ...] = (
     *files.ROUTES,
     *views.ROUTES,
     *downloads.ROUTES,
-    *addresses.ROUTES,
-    *pictures.ROUTES,
+    *page.IMAGE_ROUTES,
     *catalog.ROUTES,
-    *auth.ROUTES,
-    *users.ROUTES,
+    *accounts.ROUTES,
     *compat.ROUTES,
     *about.ROUTES,
     *page.ROUTES,

@@ -1,4 +1,4 @@
-"""What is known of the server itself: whether it lives, what it counts, and how it is asked."""
+"""The server itself: health, metrics, its version and limits, and the documents of its API."""
 
 import msgspec
 from msgspec import Struct
@@ -7,12 +7,12 @@ from footnote import __version__
 from footnote.config.providers import BUILTIN_PROVIDER, READER_MODEL
 from footnote.config.resolve import choose_search_provider
 from footnote.protocol.errors import NotAllowed, NotLoggedIn
-from footnote.protocol.schema import event_schemas
+from footnote.protocol.events import event_schemas
 from footnote.server.access import is_local_request
-from footnote.server.readiness import Readiness
 from footnote.server.responses import JSON, Reply, json_response
 from footnote.server.route import Route, RouteCall
 from footnote.server.routes.catalog import default_model
+from footnote.server.site import Readiness
 
 METRICS = "text/plain; version=0.0.4"
 
@@ -25,9 +25,8 @@ class StorageView(Struct, frozen=True):
 
 
 class About(Struct, frozen=True, kw_only=True):
-    """What the page has to know before anything is asked. `search_provider` is who the first agent searches with; null:
-    it does not search. `keyless`: without a choice, questions are answered by the built-in reader, which only quotes
-    and needs no key."""
+    """What the page needs to know of the server. `search_provider`: that of the first agent; null: it does not search.
+    `keyless`: the default model is the built-in reader, which only quotes and needs no key."""
 
     version: str
     search_provider: str | None
@@ -63,12 +62,12 @@ async def _ready(call: RouteCall) -> Reply:
 
 async def _metrics(call: RouteCall) -> Reply:
     if call.principal is None:
-        # Behind a proxy, everybody may seem to come from this machine.
+        # Behind a proxy, every request may seem to come from this machine.
         is_behind_proxy = call.app.configuration.settings.server.public_url is not None
         if is_behind_proxy or not is_local_request(call.address, call.headers):
             raise NotLoggedIn("Send the token of an admin: `Authorization: Bearer TOKEN`.")
     elif call.principal.role != "admin":
-        raise NotAllowed("Only an admin of this server may read its metrics.")
+        raise NotAllowed("Only an admin of this server may read its metrics.", code="admin_only")
     return Reply(call.site.metrics.text(), media_type=METRICS)
 
 
@@ -82,19 +81,25 @@ async def _schema(_: RouteCall) -> Reply:
 
 ROUTES = (
     Route(
-        "GET", "/healthz", _alive, "Whether the server lives", access="anyone", response=Health, is_rate_limited=False
+        "GET",
+        "/healthz",
+        _alive,
+        "Whether the server is alive",
+        access="anyone",
+        response=Health,
+        is_rate_limited=False,
     ),
     Route(
         "GET",
         "/readyz",
         _ready,
-        "Whether the server can work",
+        "Whether the server can handle requests",
         access="anyone",
         response=Readiness,
         is_rate_limited=False,
     ),
-    Route("GET", "/metrics", _metrics, "Figures for Prometheus", access="anyone", media_type="text/plain"),
+    Route("GET", "/metrics", _metrics, "Metrics for Prometheus", access="anyone", media_type="text/plain"),
     Route("GET", "/openapi.json", _openapi, "This document", access="anyone"),
-    Route("GET", "/v2/about", _about, "What the page has to know of this server", response=About),
+    Route("GET", "/v2/about", _about, "Version and limits of this server", response=About),
     Route("GET", "/v2/events/schema", _schema, "JSON Schema of every event"),
 )

@@ -1,4 +1,4 @@
-"""What there is to choose from: agents, models, tools. Never a key, and never an agent's instructions."""
+"""The agents, models and tools to choose from, without keys and without the instructions of agents."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from footnote.server.route import Route, RouteCall
 
 
 class AgentView(Struct, frozen=True):
-    """`model`: what it answers with unless something else is asked for; null is the default of the server."""
+    """`model`: its model unless a question names another; null is the default of the server."""
 
     id: str
     name: str
@@ -23,13 +23,13 @@ class AgentView(Struct, frozen=True):
 
 
 class AgentList(Struct, frozen=True):
-    """The first one is taken where none is named."""
+    """The first one is the default."""
 
     agents: tuple[AgentView, ...]
 
 
 class ModelView(Struct, frozen=True):
-    """`available`: the server has what it takes to ask this model, such as a key."""
+    """`available`: the server has what it needs to use this model, such as a key."""
 
     id: str
     provider: str
@@ -42,7 +42,7 @@ class ModelList(Struct, frozen=True):
 
 
 class ToolView(Struct, frozen=True):
-    """`title` is in the language that was asked for."""
+    """`title` is in the language of the request."""
 
     name: str
     title: str
@@ -76,12 +76,12 @@ async def _agents(call: RouteCall) -> AgentList:
 
 async def _models(call: RouteCall) -> ModelList:
     default = await default_model(call.app)
-    named: list[str] = [*([default] if default else []), *_configured_models(call.app), *await call.app.ollama_models()]
-    return ModelList(tuple(_model(call.app, name, default) for name in dict.fromkeys(named)))
+    names: list[str] = [*([default] if default else []), *_configured_models(call.app), *await call.app.ollama_models()]
+    return ModelList(tuple(_model(call.app, name, default) for name in dict.fromkeys(names)))
 
 
 async def default_model(app: App) -> str | None:
-    """What is asked where nobody chose; None: what is set cannot be used."""
+    """The model of the first agent; None if the settings for it are incomplete."""
     try:
         return (await app.model(app.configuration.agent())).id
     except ConfigError:
@@ -89,11 +89,11 @@ async def default_model(app: App) -> str | None:
 
 
 def _configured_models(app: App) -> Iterator[str]:
-    """Every model that the settings know by name."""
+    """Every model that the settings name or imply."""
     models = app.configuration.settings.models
     yield from (agent.model for agent in app.configuration.agents if agent.model)
     yield from models.profiles
-    yield from (f"{name}/{one.default_model}" for name, one in MODEL_PROVIDERS.items() if one.default_model)
+    yield from (f"{name}/{known.default_model}" for name, known in MODEL_PROVIDERS.items() if known.default_model)
     yield f"{BUILTIN_PROVIDER}/{READER_MODEL}"
 
 
@@ -108,23 +108,23 @@ def _model(app: App, name: str, default: str | None) -> ModelView:
 
 
 async def _tools(call: RouteCall) -> ToolList:
-    """Those that ship or are installed, and those of its tool servers, which are connected for that."""
-    wanted: ToolQuery = call.query
-    tools = await call.app.tools(resolve_agent_id(call.app, wanted.agent_id))
+    """Built-in tools, those of plugins, and those of the agent's MCP servers, which are connected for this."""
+    query: ToolQuery = call.query
+    tools = await call.app.tools(resolve_agent_id(call.app, query.agent_id))
     locale = call.locale or "en"
     return ToolList(tuple(ToolView(tool.name, tool.title(locale), tool.description, tool.approval) for tool in tools))
 
 
 def resolve_agent_id(app: App, agent_id: str | None) -> str:
-    """The id of an agent that there is: the wanted one, or the first."""
+    """The given id, if such an agent exists; without one, the id of the first agent."""
     try:
         return app.configuration.agent(agent_id).id
     except ConfigError as error:
-        raise UsageError("There is no such agent; GET /v2/agents lists those that there are.") from error
+        raise UsageError("There is no such agent; GET /v2/agents lists all of them.", code="agent_not_found") from error
 
 
 ROUTES = (
-    Route("GET", "/v2/agents", _agents, "Who can be asked", response=AgentList),
-    Route("GET", "/v2/models", _models, "What an agent can answer with", response=ModelList),
-    Route("GET", "/v2/tools", _tools, "What an agent can do", query=ToolQuery, response=ToolList),
+    Route("GET", "/v2/agents", _agents, "The agents", response=AgentList),
+    Route("GET", "/v2/models", _models, "The models", response=ModelList),
+    Route("GET", "/v2/tools", _tools, "The tools of an agent", query=ToolQuery, response=ToolList),
 )

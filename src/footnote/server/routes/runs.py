@@ -4,10 +4,9 @@ from msgspec.structs import replace
 
 from footnote.protocol.errors import UsageError
 from footnote.protocol.sessions import Approval, NewMessage, RetryRequest, RunView, StartedRun, parse_locale
-from footnote.server.negotiation import prefers_json
-from footnote.server.responses import Reply, json_response
+from footnote.server.requests import prefers_json
+from footnote.server.responses import PING_SECONDS, EventStream, Reply, json_response
 from footnote.server.route import Route, RouteCall
-from footnote.server.stream import PING_SECONDS, EventStream
 
 LAST_EVENT_HEADER = "last-event-id"
 MAX_EVENT_ID_DIGITS = 18
@@ -20,10 +19,10 @@ async def _ask(call: RouteCall) -> Reply | EventStream:
 
 
 async def _retry(call: RouteCall) -> Reply | EventStream:
-    again: RetryRequest = call.body
-    again = replace(again, locale=parse_locale(again.locale) or call.locale)
+    retry: RetryRequest = call.body
+    retry = replace(retry, locale=parse_locale(retry.locale) or call.locale)
     session_id, message_id = call.path["session_id"], call.path["message_id"]
-    return _started_response(call, await call.app.runner.retry(call.user_id, session_id, message_id, again))
+    return _started_response(call, await call.app.runner.retry(call.user_id, session_id, message_id, retry))
 
 
 async def _edit(call: RouteCall) -> Reply | EventStream:
@@ -58,8 +57,8 @@ def _started_response(call: RouteCall, started: StartedRun) -> Reply | EventStre
 
 
 def _stream(call: RouteCall, run_id: str, session_id: str, after: int = 0) -> EventStream:
-    pieces = call.app.runner.follow(run_id, after, idle_seconds=PING_SECONDS)
-    return EventStream(call.site, pieces, footnote_run=run_id, footnote_session=session_id)
+    chunks = call.app.runner.follow(run_id, after, idle_seconds=PING_SECONDS)
+    return EventStream(call.site, chunks, footnote_run=run_id, footnote_session=session_id)
 
 
 def _parse_last_event_id(text: str | None) -> int:
@@ -87,7 +86,7 @@ ROUTES = (
         "POST",
         f"{_MESSAGES}/{{message_id}}/retry",
         _retry,
-        "Answer a question once more, as a new branch",
+        "Answer a question again, as a new branch",
         body=RetryRequest,
         response=StartedRun,
         status=202,
@@ -103,11 +102,15 @@ ROUTES = (
         status=202,
         streams=True,
     ),
-    Route("GET", "/v2/runs/{run_id}", _view, "How a run stands", response=RunView),
+    Route("GET", "/v2/runs/{run_id}", _view, "The state of a run", response=RunView),
     Route(
-        "GET", "/v2/runs/{run_id}/events", _events, "The events of a run, from its start or from one on", streams=True
+        "GET",
+        "/v2/runs/{run_id}/events",
+        _events,
+        "The events of a run, from its start or after a given one",
+        streams=True,
     ),
-    Route("POST", "/v2/runs/{run_id}/cancel", _cancel, "Stop a run; what came is kept", response=RunView),
+    Route("POST", "/v2/runs/{run_id}/cancel", _cancel, "Cancel a run; what it has written is kept", response=RunView),
     Route(
         "POST",
         "/v2/runs/{run_id}/approvals/{tool_use_id}",

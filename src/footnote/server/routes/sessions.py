@@ -1,4 +1,4 @@
-"""Conversations: made, found, renamed, read and deleted."""
+"""Sessions: created, listed, searched, changed, read and deleted."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ class SessionQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HistoryQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """`turns`: also how each turn came about and ended: model, usage, error, branches."""
+    """`turns`: also the origin and the end of each turn: model, usage, error, branches."""
 
     turns: bool = False
 
@@ -30,13 +30,13 @@ async def _create(call: RouteCall) -> SessionHead:
 
 
 async def _list(call: RouteCall) -> SessionPage:
-    wanted: SessionQuery = call.query
+    query: SessionQuery = call.query
     return await call.app.sessions.list(
         call.user_id,
-        query=wanted.query or None,
-        cursor=wanted.cursor or None,
-        limit=wanted.limit,
-        origin=wanted.origin,
+        query=query.query or None,
+        cursor=query.cursor or None,
+        limit=query.limit,
+        origin=query.origin,
     )
 
 
@@ -65,7 +65,7 @@ async def _source(call: RouteCall) -> SourceView:
 
 _SESSION_PATH = "/v2/sessions/{session_id}"
 ROUTES = (
-    Route("POST", "/v2/sessions", _create, "Begin a session", body=NewSession, response=SessionHead, status=201),
+    Route("POST", "/v2/sessions", _create, "Create a session", body=NewSession, response=SessionHead, status=201),
     Route("GET", "/v2/sessions", _list, "Your sessions, newest first", query=SessionQuery, response=SessionPage),
     Route("GET", _SESSION_PATH, _head, "One session", response=SessionHead),
     Route(
@@ -76,14 +76,14 @@ ROUTES = (
         body=SessionChanges,
         response=SessionHead,
     ),
-    Route("DELETE", _SESSION_PATH, _delete, "Delete a session with all that is in it", status=204),
+    Route("DELETE", _SESSION_PATH, _delete, "Delete a session with all its messages and files", status=204),
     Route(
         "GET",
         f"{_SESSION_PATH}/history",
         _history,
-        "All that was said, as it is shown after a reload",
+        "The messages of a session, as the page shows them after a reload",
         query=HistoryQuery,
         response=History,
     ),
-    Route("GET", f"{_SESSION_PATH}/sources/{{number:int}}", _source, "What a footnote rests on", response=SourceView),
+    Route("GET", f"{_SESSION_PATH}/sources/{{number:int}}", _source, "The source of a footnote", response=SourceView),
 )

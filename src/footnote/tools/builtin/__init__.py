@@ -1,1 +1,1 @@
-"""The tools that ship with Footnote, one file each. A file put here is a tool; nothing else has to know of it."""
+"""The tools that ship with Footnote, one file each. A file in this folder is a tool; no other module refers to it."""

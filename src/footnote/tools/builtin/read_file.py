@@ -7,16 +7,15 @@ from footnote.documents.images import raster_info
 from footnote.protocol.errors import ToolFailed
 from footnote.protocol.files import ToolImage
 from footnote.protocol.messages import Text
-from footnote.protocol.tools import ToolResult, said
-from footnote.tools.base import ToolContext
+from footnote.protocol.tools import ToolResult, text_result
+from footnote.tools.base import FILE_PATH_ALIASES, ToolContext, artifact_of, has_workspace, workspace_of
 from footnote.tools.define import tool
-from footnote.tools.workspace import artifact_of, is_on, workspace_of
-from footnote.workspace.images import is_image, load_image
+from footnote.workspace.files import is_image, load_image
 from footnote.workspace.text import NumberedLines, TextPage, number_lines, pluralize, slice_lines
 
 
 class ReadFile(Struct, frozen=True, forbid_unknown_fields=True):
-    file_path: Annotated[str, Meta(description="The file to read.")]
+    file_path: Annotated[str, Meta(description="The file to read.", extra={"aliases": FILE_PATH_ALIASES})]
     offset: Annotated[int, Meta(ge=0, description="How many lines to skip.")] = 0
     limit: Annotated[int, Meta(ge=1, le=2000, description="How many lines to read at most.")] = 100
     column: Annotated[
@@ -26,32 +25,34 @@ class ReadFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 @tool(
     titles={"en": "Read a file", "vi": "Đọc tệp", "zh": "读取文件"},
-    when=is_on,
+    when=has_workspace,
+    needs_files=True,
+    lenient=True,
     idempotent=True,
     bounded=True,
     reuse="until_change",
 )
 async def read_file(params: ReadFile, context: ToolContext) -> ToolResult:
-    """Read lines of a file in the workspace: a text, or the text of an upload such as a PDF, Word, Excel or
-    PowerPoint file. An image is shown to you, if you can see.
+    """Read lines of a file: a text, or the text of an upload such as a PDF, Word, Excel or PowerPoint file. An image is
+    shown to you, if you can see.
 
-    Each line comes with its number, which counts from 1 and is not part of the file; a very long line goes on in
-    rows such as 5.1 and 5.2. If something is left, the answer says with which offset and column to go on."""
+    Each line comes with its number, which counts from 1 and is not part of the file. If something is left, the answer
+    says with which offset and column to go on."""
     workspace = workspace_of(context)
     record = await workspace.record(params.file_path)
     if is_image(record):
         image = await load_image(workspace, record)
-        seen = raster_info(image.data)
-        shown = (ToolImage(record.path, image.media_type, seen.width, seen.height),) if seen else ()
+        info = raster_info(image.data)
+        images = (ToolImage(record.path, image.media_type, info.width, info.height),) if info else ()
         content = (Text(f"{record.path} is this image:"), image)
-        return ToolResult(content, artifact=artifact_of(record), images=shown)
-    # First, so that what a user writes at this moment counts as not seen.
+        return ToolResult(content, artifact=artifact_of(record), images=images)
+    # Before the file is read, so that a change that a user makes meanwhile counts as not seen.
     await workspace.mark_seen(record.path)
     text = await workspace.extracted_text(record.path)
     # In a thread: a file may have millions of lines.
     lines = await asyncio.to_thread(slice_lines, text, params.offset, params.limit)
     if lines.total == 0:
-        return said(f"{record.path} exists, but it is empty.", artifact=artifact_of(record))
+        return text_result(f"{record.path} exists, but it is empty.", artifact=artifact_of(record))
     if params.offset >= lines.total:
         raise ToolFailed(
             f"{record.path} has {pluralize(lines.total, 'line')}, so offset {params.offset} is past its end."
@@ -62,7 +63,7 @@ async def read_file(params: ReadFile, context: ToolContext) -> ToolResult:
             f"Line {params.offset + 1} has {pluralize(length, 'character')}, so column {params.column} is past its end."
         )
     page = number_lines(lines, params.column)
-    return said("\n".join([page.text, *_notes(page, lines)]), artifact=artifact_of(record))
+    return text_result("\n".join([page.text, *_notes(page, lines)]), artifact=artifact_of(record))
 
 
 def _notes(page: TextPage, lines: NumberedLines) -> list[str]:

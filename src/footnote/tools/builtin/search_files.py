@@ -6,10 +6,9 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from footnote.protocol.tools import ToolResult, said
-from footnote.tools.base import ToolContext
+from footnote.protocol.tools import ToolResult, text_result
+from footnote.tools.base import ToolContext, artifact_of, has_workspace, workspace_of
 from footnote.tools.define import tool
-from footnote.tools.workspace import artifact_of, is_on, workspace_of
 from footnote.workspace.files import NotText, Workspace
 from footnote.workspace.text import line_pieces
 
@@ -17,9 +16,20 @@ MAX_EXCERPT = 200
 
 
 class SearchFiles(Struct, frozen=True, forbid_unknown_fields=True):
-    query: Annotated[str, Meta(min_length=1, description="The text to look for, as it stands; not a pattern.")]
+    query: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="The text to look for, as it stands; not a pattern.",
+            extra={"aliases": ("q", "text", "search", "term", "keyword", "pattern")},
+        ),
+    ]
     files: Annotated[
-        str, Meta(description="Which files to look in: a pattern for their paths, for example /notes/* or *.md.")
+        str,
+        Meta(
+            description="Which files to look in: a pattern for their paths, for example /notes/* or *.md.",
+            extra={"aliases": ("path", "file_path", "file", "glob", "file_pattern", "include")},
+        ),
     ] = "*"
     case_sensitive: Annotated[bool, Meta(description="Tell upper and lower case letters apart.")] = False
     limit: Annotated[int, Meta(ge=1, le=200, description="How many lines to show at most.")] = 50
@@ -27,21 +37,23 @@ class SearchFiles(Struct, frozen=True, forbid_unknown_fields=True):
 
 @tool(
     titles={"en": "Search files", "vi": "Tìm trong tệp", "zh": "搜索文件"},
-    when=is_on,
+    when=has_workspace,
+    needs_files=True,
+    lenient=True,
     idempotent=True,
     bounded=True,
     reuse="until_change",
 )
 async def search_files(params: SearchFiles, context: ToolContext) -> ToolResult:
-    """Find the lines that contain a text, and the files whose names do, in the workspace.
-
-    The text of uploads is searched too, also that of PDF, Word, Excel and PowerPoint files.
-
-    Each hit is shown as path:line: text, with the line number counting from 1."""
+    """Find the lines that contain a text, and the files whose names do; uploads such as PDF, Word, Excel and PowerPoint
+    files too. Each hit is shown as path:line: text, with the line number counting from 1."""
     workspace = workspace_of(context)
     hits: list[str] = []
     files: list[dict[str, Any]] = []
-    for record in await workspace.list():
+    records = await workspace.list()
+    if not records:
+        return text_result("Nothing was found: the workspace has no files.", artifact={"files": []})
+    for record in records:
         if fnmatchcase(record.path, _anchor_pattern(params.files)):
             text = await _text_of(record.path, workspace)
             # One more than is shown tells whether there are more.
@@ -49,7 +61,7 @@ async def search_files(params: SearchFiles, context: ToolContext) -> ToolResult:
             if found := await asyncio.to_thread(_first_hits, record.path, text, params, room):
                 hits.extend(found)
                 files.append(artifact_of(record))
-    return said(_format_hits(hits, params), artifact={"files": files})
+    return text_result(_format_hits(hits, params), artifact={"files": files})
 
 
 def _anchor_pattern(pattern: str) -> str:
@@ -63,8 +75,8 @@ async def _text_of(path: str, workspace: Workspace) -> str:
         return ""
 
 
-def _first_hits(path: str, text: str, params: SearchFiles, most: int) -> list[str]:
-    return list(islice(_hits(path, text, params), most))
+def _first_hits(path: str, text: str, params: SearchFiles, limit: int) -> list[str]:
+    return list(islice(_hits(path, text, params), limit))
 
 
 def _hits(path: str, text: str, params: SearchFiles) -> Iterator[str]:

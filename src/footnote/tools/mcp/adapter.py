@@ -1,4 +1,4 @@
-"""What a server says of its tools, made fit for a model. All of it is foreign text: data, and only so much of it."""
+"""The tools and results of an MCP server in our form. All of it is foreign text: data, and limited in length."""
 
 import logging
 import re
@@ -19,6 +19,8 @@ from footnote.protocol.tools import LOCALES, Progress, ToolResult
 from footnote.tools.base import Outcome, Tool, ToolContext
 from footnote.tools.mcp.settings import McpServerSettings
 from footnote.tools.schema import describe_value
+
+log = logging.getLogger(__name__)
 
 _MODEL_IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
@@ -76,24 +78,22 @@ def _image(data: str, media_type: str) -> Part:
     return Text(f"[content of type {media_type}, {len(content):,} bytes, which cannot be shown here]")
 
 
-log = logging.getLogger(__name__)
-
 _MAX_PROBLEMS = 10
 _MAX_STEPS = 10_000
 """References that lead to references, and lists of alternatives, can make of a small schema an endless one."""
 _MAX_MESSAGE_LENGTH = 300
 _SKIPPED_KEYWORDS = ("pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems", "uniqueItems")
-"""A stranger's pattern can take for ever, the next two follow patterns and references by themselves, and the last holds
-every item against every other."""
+"""A foreign pattern can take for ever, the `unevaluated…` keywords follow patterns and references by themselves, and
+`uniqueItems` compares every item with every other."""
 
 _Keyword: TypeAlias = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
 
 def arguments_parser(tool: str, schema: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """What checks the arguments of `tool`: it gives them back as they are, or raises `InvalidArguments`."""
+    """A function that checks the arguments of `tool`: it returns them unchanged, or raises `InvalidArguments`."""
     steps = 0
 
-    def counted(keyword: _Keyword) -> _Keyword:
+    def count_steps(keyword: _Keyword) -> _Keyword:
         def check(validator: Any, value: Any, instance: Any, node: Any) -> Iterator[ValidationError] | None:
             nonlocal steps
             steps += 1
@@ -103,7 +103,7 @@ def arguments_parser(tool: str, schema: dict[str, Any]) -> Callable[[dict[str, A
 
         return check
 
-    keywords = {name: counted(keyword) for name, keyword in _KEYWORDS.items()}
+    keywords = {name: count_steps(keyword) for name, keyword in _KEYWORDS.items()}
     validator = cast("Any", validators).extend(Draft202012Validator, keywords)(_strip_schema_uri(schema))
 
     def parse(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def arguments_parser(tool: str, schema: dict[str, Any]) -> Callable[[dict[str, A
 
 
 def _strip_schema_uri(node: Any) -> Any:
-    """The schema without `$schema`: inside a schema it would bring back the keywords as another draft has them."""
+    """The schema without `$schema`, which inside a schema would bring back the keywords of another draft."""
     match node:
         case dict():
             parts = cast("dict[str, Any]", node).items()
@@ -198,7 +198,7 @@ class UnsupportedTool(ValueError):
 
 
 def adapt_tool(offered: types.Tool, server: McpServerSettings, run: Run, used_names: set[str]) -> Tool:
-    """The offered tool as one of ours. Its name is added to `taken`."""
+    """The offered tool as one of ours. Its name is added to `used_names`."""
     schema = adapt_schema(offered.input_schema)
     name = unique_name(server.name, offered.name, used_names)
     used_names.add(name)
@@ -218,8 +218,8 @@ def adapt_tool(offered: types.Tool, server: McpServerSettings, run: Run, used_na
 
 
 def unique_name(server: str, tool: str, used_names: set[str]) -> str:
-    """`mcp__server__tool`, in the characters and the length that models take. A name that had to be changed ends
-    with a mark of what it was, so that two of them stay apart and each stays the same from run to run."""
+    """`mcp__server__tool`, in the characters and the length that model APIs accept. A name that had to be changed ends
+    with a hash of the original, so that names stay different, and each stays the same from run to run."""
     plain = f"mcp__{server}__{tool}"
     name = re.sub(r"[^a-zA-Z0-9_-]", "_", plain)
     if name == plain and len(name) <= _MAX_NAME and name not in used_names:
@@ -229,29 +229,30 @@ def unique_name(server: str, tool: str, used_names: set[str]) -> str:
 
 
 def adapt_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema as the model APIs take it: an object at the top, valid, of moderate size, and complete in itself."""
+    """The schema in the form that model APIs accept: an object at the top, valid, not large, without outside
+    references."""
     if _depth(schema) > _MAX_DEPTH:
         raise UnsupportedTool("its schema is nested too deeply")
-    fit: dict[str, Any] = _truncate_texts({"properties": {}, **schema, "type": "object"})
+    adapted: dict[str, Any] = _truncate_texts({"properties": {}, **schema, "type": "object"})
     for keyword in _UNSUPPORTED_AT_TOP_LEVEL:
-        fit.pop(keyword, None)
-    if (size := len(msgspec.json.encode(fit))) > _MAX_SCHEMA_BYTES:
+        adapted.pop(keyword, None)
+    if (size := len(msgspec.json.encode(adapted))) > _MAX_SCHEMA_BYTES:
         raise UnsupportedTool(
             f"its schema has {size:,} bytes, more than the {_MAX_SCHEMA_BYTES:,} that a tool may take up"
         )
     try:
-        Draft202012Validator.check_schema(fit)
+        Draft202012Validator.check_schema(adapted)
     except SchemaError as error:
         raise UnsupportedTool(f"its schema is not valid: {truncate(error.message, _MAX_REASON)}") from None
-    if odd := [key for key in fit["properties"] if not _PROPERTY.fullmatch(key)]:
+    if odd := [key for key in adapted["properties"] if not _PROPERTY.fullmatch(key)]:
         raise UnsupportedTool(f"it has the parameter {truncate(odd[0], _MAX_REASON)!r}, a name that models cannot use")
-    if outside := [reference for reference in _references(fit) if not reference.startswith("#")]:
+    if outside := [reference for reference in _references(adapted) if not reference.startswith("#")]:
         raise UnsupportedTool(f"its schema refers to {truncate(outside[0], _MAX_REASON)}, which is not part of it")
-    return fit
+    return adapted
 
 
 def truncate(text: str, max_length: int) -> str:
-    """At most so many characters of a foreign text, and none that cannot be seen."""
+    """At most so many characters of a foreign text, without invisible ones."""
     text = "".join(character for character in text if character.isprintable() or character == "\n")
     return text if len(text) <= max_length else text[:max_length] + " …"
 
@@ -279,7 +280,7 @@ def _truncate_keyword(keyword: str, part: Any) -> Any:
 
 def _describe(offered: types.Tool, server: McpServerSettings) -> str:
     text = truncate(offered.description or "", _MAX_DESCRIPTION)
-    # Named as the server's own words: a description may try to give orders.
+    # Marked as the server's own words: a description may try to give orders.
     return f"A tool of the MCP server {server.name}, which describes it so: {text.strip() or offered.name}"
 
 

@@ -1,4 +1,4 @@
-"""What the configuration says of one MCP server."""
+"""The settings of one MCP server."""
 
 from urllib.parse import urlsplit
 
@@ -11,7 +11,7 @@ _MIN_SECRET_LENGTH = 6
 
 
 class McpServerSettings(Struct, frozen=True):
-    """A command to start and talk to over its standard streams, or the URL of one that runs.
+    """A command to start, with MCP over its standard streams, or the URL of a running server.
 
     `approval`: the user is asked before each call. `timeout`: seconds for one call.
     """
@@ -33,7 +33,7 @@ class McpServerSettings(Struct, frozen=True):
             raise ConfigError(f"The url of the MCP server {self.name} must start with http:// or https://.")
 
     def __repr__(self) -> str:
-        """Not the fields: the environment, the headers, the arguments and the URL may hold keys."""
+        """Without the fields: the environment, the headers, the arguments and the URL may contain keys."""
         return f"McpServer({self.name}, {self.location})"
 
     def __rich_repr__(self) -> list[tuple[str, str]]:
@@ -41,7 +41,7 @@ class McpServerSettings(Struct, frozen=True):
 
     @property
     def location(self) -> str:
-        """Where it is, for messages: without credentials and query, which may hold a key."""
+        """The place of the server for messages: without credentials and query, which may contain a key."""
         if not self.url:
             return f"the command {self.command}"
         parts = urlsplit(self.url)

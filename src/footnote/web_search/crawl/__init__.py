@@ -1,1 +1,1 @@
-"""From addresses to pages that were read: politely, side by side, under one deadline."""
+"""The crawler: reads pages concurrently under one deadline, and follows robots.txt and a limit for each host."""

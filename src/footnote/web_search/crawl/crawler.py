@@ -1,4 +1,4 @@
-"""Pages, read side by side under one deadline: a slow or dead one never holds the others back."""
+"""Reads pages concurrently under one deadline, so that a slow or dead page delays no other."""
 
 import asyncio
 import logging
@@ -13,11 +13,12 @@ from msgspec.structs import replace
 from footnote.documents.extract import ExtractedPage, UnreadableDocument
 from footnote.net.client import ConnectionFailed, Net
 from footnote.net.guard import PageUrl
-from footnote.protocol.pages import CachedPage
-from footnote.protocol.receipts import PageFailure, PageReport
-from footnote.protocol.sources import Snapshot
+from footnote.protocol.errors import LimitReached, UnprocessableFile
+from footnote.protocol.sources import CachedPage, PageFailure, PageReport, Snapshot
+from footnote.sandbox.jobs import ExtractionFailed, ExtractPage
+from footnote.sandbox.pool import QueueTimeout, SandboxPool, TimedOut
 from footnote.tracing import SLOW_BUCKETS, EventCounter, Operation, TraceSpan
-from footnote.web_search.clock import Clock
+from footnote.web_search.cache import Clock, SingleFlight
 from footnote.web_search.crawl.download import (
     CrawlLimits,
     CrawlOptions,
@@ -27,10 +28,9 @@ from footnote.web_search.crawl.download import (
     cache_ttl,
 )
 from footnote.web_search.crawl.fetch import PageFailed, slot_seconds_within
-from footnote.web_search.single_flight import SingleFlight
 
 CACHE_TIMEOUT_SECONDS = 1.0
-"""A cache that takes longer than this saves nothing."""
+"""A cache that takes longer saves no time."""
 
 PAGES = Operation("page", "Pages that were to be read.", span="page", buckets=SLOW_BUCKETS)
 BYTES = EventCounter("page_bytes", "Bytes of pages that came over the wire.")
@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 
 class CrawledPage(Struct, frozen=True):
-    """One page, read or not: without a snapshot, `report` says why."""
+    """A page after an attempt to read it. Without a snapshot, `report` says why."""
 
     url: str
     snapshot: Snapshot | None
@@ -47,7 +47,7 @@ class CrawledPage(Struct, frozen=True):
 
 
 class PageStore(Protocol):
-    """Where pages that were read are kept, by the URL that was asked for."""
+    """A cache of pages, by the URL that was requested."""
 
     async def cached_page(self, url: str) -> CachedPage | None: ...
 
@@ -55,7 +55,7 @@ class PageStore(Protocol):
 
 
 class TextExtractor(Protocol):
-    """Makes text of a document, or raises `Unreadable`."""
+    """Extracts the text of a document, or raises `UnreadableDocument`."""
 
     async def extract(
         self, body: bytes, content_type: str, url: str, *, seconds: float, owner: str = ""
@@ -63,8 +63,8 @@ class TextExtractor(Protocol):
 
 
 class _PageFetch(Struct, frozen=True):
-    """Pages that are read together, and until when. `anew`: nothing that was read before counts. `owner`: searches take
-    turns in the sandbox, so that one of many pages does not hold up the others."""
+    """The options and the deadline of pages that are read together. `owner` identifies them in the sandbox, in which
+    owners take turns, so that a search with many pages does not delay the others."""
 
     owner: str
     options: CrawlOptions
@@ -74,9 +74,10 @@ class _PageFetch(Struct, frozen=True):
 
 
 class _PageState(DownloadState):
-    """One page on its way, for all who wait for it: how far it has come, and in the end its text or why there is none.
+    """A page that is being read, shared by all searches that wait for it: its progress, and at the end a snapshot or a
+    failure.
 
-    `deadline` is the latest one of them. `to_keep` is for the cache; whoever puts it there takes it away here.
+    `deadline` is the latest of theirs. `to_store` is for the cache; the search that stores it resets it.
     """
 
     def __init__(self) -> None:
@@ -89,7 +90,7 @@ class _PageState(DownloadState):
         self.failure: tuple[PageFailure, str] = ("unreadable", "")
 
     def to_page(self, requested_url: str, started_at: float, now: float) -> CrawledPage:
-        """As one of them reports it, who asked for it at `began`."""
+        """The page for a search that began to wait at `started_at`."""
         report = PageReport(
             url=requested_url,
             status="failed",
@@ -108,20 +109,23 @@ class _PageState(DownloadState):
         return CrawledPage(requested_url, None, replace(report, failure=failure, reason=reason))
 
     def to_late_page(self, requested_url: str, started_at: float, now: float, timeout_seconds: float) -> CrawledPage:
-        """As one of them reports it who cannot wait any longer."""
-        missing = "no answer" if self.status is None else "not finished"
+        """The page for a search whose deadline has passed."""
         report = replace(
             self.to_page(requested_url, started_at, now).report,
             status="failed",
             failure="timeout",
-            reason=f"{missing} within {timeout_seconds:g} seconds",
+            reason=self.timeout_reason(timeout_seconds),
             characters=0,
         )
         return CrawledPage(requested_url, None, report)
 
+    def timeout_reason(self, seconds: float) -> str:
+        missing = "no answer" if self.status is None else "not finished"
+        return f"{missing} within {seconds:g} seconds"
+
 
 class Crawler:
-    """Reads pages. One for all searches, so that the limits of a host hold over all of them."""
+    """Reads pages. There is one for all searches, so that they share the limits of each host."""
 
     def __init__(
         self,
@@ -149,19 +153,18 @@ class Crawler:
         private_hosts: Collection[str] = (),
         no_cache: bool = False,
     ) -> AsyncGenerator[CrawledPage, None]:
-        """Every page, in the order in which they are done; those that are not done after `seconds` as failed.
+        """Yields every page, in the order in which they are done; after `timeout_seconds` the others as failed.
 
-        `anew`: without the cache. Closing the generator ends all that is under way.
+        `no_cache`: neither reads nor fills the cache. Closing the generator cancels the requests in progress.
         """
-        terms = CrawlOptions(respect_robots, frozenset(private_hosts), slot_seconds_within(timeout_seconds))
-        reading = _PageFetch(
-            uuid4().hex, terms, timeout_seconds, asyncio.get_running_loop().time() + timeout_seconds, no_cache
-        )
-        tasks = [asyncio.create_task(self._read_page(url, reading)) for url in urls]
-        waiting = set(tasks)
+        options = CrawlOptions(respect_robots, frozenset(private_hosts), slot_seconds_within(timeout_seconds))
+        deadline = asyncio.get_running_loop().time() + timeout_seconds
+        fetch = _PageFetch(uuid4().hex, options, timeout_seconds, deadline, no_cache)
+        tasks = [asyncio.create_task(self._read_page(url, fetch)) for url in urls]
+        pending = set(tasks)
         try:
-            while waiting:
-                done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            while pending:
+                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
                 for task in sorted(done, key=tasks.index):
                     yield task.result()
         finally:
@@ -170,21 +173,22 @@ class Crawler:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _read_page(self, url: str, fetch: _PageFetch) -> CrawledPage:
-        """Whoever wants a page that somebody else is just reading waits for that one: what it says is public."""
-        began = asyncio.get_running_loop().time()
+        """Reads a page. One that another search is reading is awaited instead of fetched twice; its text is public, so
+        sharing it leaks nothing."""
+        started_at = asyncio.get_running_loop().time()
         key = "\n".join([url, f"{fetch.options.respect_robots} {fetch.no_cache}", *sorted(fetch.options.private_hosts)])
         is_first = key not in self._flights
-        landing = self._states[key] = _PageState() if is_first else self._states[key]
-        landing.deadline = max(landing.deadline, fetch.deadline)
+        state = self._states[key] = _PageState() if is_first else self._states[key]
+        state.deadline = max(state.deadline, fetch.deadline)
         try:
-            # The span is entered first: the task of the flight inherits it, with all that is done there.
+            # The span is entered before the task is created, so that the task inherits it.
             with PAGES() as span:
-                async with self._flights.join_task(key, lambda: self._fetch_page(url, landing, fetch)) as task:
-                    page = await self._await_page(task, landing, url, began, fetch)
-                    _record_span(span, landing, page.report, count_bytes=is_first)
-                    if landing.to_store is not None and not fetch.no_cache:
-                        to_keep, landing.to_store = landing.to_store, None
-                        await self._store_page(to_keep, fetch)
+                async with self._flights.join_task(key, lambda: self._fetch_page(url, state, fetch)) as task:
+                    page = await self._await_page(task, state, url, started_at, fetch)
+                    _record_span(span, state, page.report, count_bytes=is_first)
+                    if state.to_store is not None and not fetch.no_cache:
+                        entry, state.to_store = state.to_store, None
+                        await self._store_page(entry, fetch)
         finally:
             if key not in self._flights:
                 self._states.pop(key, None)
@@ -202,17 +206,16 @@ class Crawler:
         return state.to_page(url, started_at, now())
 
     async def _fetch_page(self, url: str, state: _PageState, fetch: _PageFetch) -> _PageState:
-        """Reads a page for all who wait for it. Never raises but when it is cancelled."""
+        """Reads a page for all searches that wait for it. Raises nothing except for a cancellation."""
         try:
             state.snapshot = await self._load(url, state, fetch)
         except TimeoutError:
-            missing = "no answer" if state.status is None else "not finished"
-            state.failure = ("timeout", f"{missing} within {self._limits.timeout_seconds:g} seconds")
+            state.failure = ("timeout", state.timeout_reason(self._limits.timeout_seconds))
         except (PageFailed, UnreadableDocument) as error:
             state.failure = (error.failure, error.reason)
         except ConnectionFailed as error:
             state.failure = (error.kind, error.message)
-        except Exception:  # a page that breaks us must not take the others with it
+        except Exception:  # a bug that one page triggers must not end the whole search
             log.exception("Reading a page of %s failed in an unexpected way.", _log_host(state))
             state.failure = ("unreadable", "reading it failed in an unexpected way, which is in the log")
         return state
@@ -221,28 +224,28 @@ class Crawler:
         url = PageUrl.parse(requested_url)
         if not url.is_allowed_private(fetch.options.private_hosts):
             url.check_host()
-        known = None if fetch.no_cache else await self._cached_page(url)
-        if known is not None and self._clock.wall() < known.fresh_until:
-            state.url = PageUrl.parse(known.final_url)
+        cached = None if fetch.no_cache else await self._cached_page(url)
+        if cached is not None and self._clock.wall() < cached.fresh_until:
+            state.url = PageUrl.parse(cached.final_url)
             state.cache = "fresh"
-            return known.snapshot
-        document = await self._downloader.download(url, known, state, fetch.options)
-        fresh = cache_ttl(document.headers)
-        if document.body is None and known is not None:
+            return cached.snapshot
+        document = await self._downloader.download(url, cached, state, fetch.options)
+        ttl_seconds = cache_ttl(document.headers)
+        if document.body is None and cached is not None:
             state.cache = "revalidated"
-            if fresh is not None:
-                state.to_store = replace(known, fresh_until=self._clock.wall() + fresh)
-            return known.snapshot
+            if ttl_seconds is not None:
+                state.to_store = replace(cached, fresh_until=self._clock.wall() + ttl_seconds)
+            return cached.snapshot
         snapshot = await self._extract(document, state, fetch)
-        if fresh is not None and not state.truncated:
-            state.to_store = self._cache_entry(url, document, snapshot, fresh)
+        if ttl_seconds is not None and not state.truncated:
+            state.to_store = self._cache_entry(url, document, snapshot, ttl_seconds)
         return snapshot
 
     async def _extract(self, document: DownloadedDocument, state: _PageState, fetch: _PageFetch) -> Snapshot:
         fetched_at = datetime.fromtimestamp(self._clock.wall(), UTC).isoformat(timespec="seconds")
-        left = state.deadline - asyncio.get_running_loop().time()
+        seconds_left = state.deadline - asyncio.get_running_loop().time()
         extracted = await self._extractor.extract(
-            document.body or b"", document.content_type, str(document.url), seconds=left, owner=fetch.owner
+            document.body or b"", document.content_type, str(document.url), seconds=seconds_left, owner=fetch.owner
         )
         if not extracted.text.strip():
             raise PageFailed("empty", "there is no text on it")
@@ -283,23 +286,23 @@ class Crawler:
         try:
             async with asyncio.timeout(CACHE_TIMEOUT_SECONDS):
                 return await self._store.cached_page(str(url))
-        except Exception:  # whatever a database raises: the page is asked for instead
+        except Exception:  # whatever a database raises: the page is requested instead
             log.exception("The page cache could not be read; %s is asked for instead.", url.host)
             return None
 
     async def _store_page(self, page: CachedPage, fetch: _PageFetch) -> None:
-        """Within the deadline, too: the page is read, and must not become late here."""
+        """Stores a page within the deadline: a slow store must not delay a page that is already read."""
         if self._store is None:
             return
         try:
             async with asyncio.timeout_at(fetch.deadline):
                 await self._store.store_page(page)
-        except Exception:  # whatever a database raises: the page is read all the same
+        except Exception:  # whatever a database raises: the search has its page already
             log.exception("A page of %s could not be kept for the next time.", PageUrl.parse(page.url).host)
 
 
 def _log_host(state: _PageState) -> str:
-    """What of an address may stand in a log or a trace: the rest of it may be what somebody looks for."""
+    """The host, the only part of a URL that may be logged: the rest may show what a user searches for."""
     return state.url.host if state.url is not None else "an address that cannot be read"
 
 
@@ -315,5 +318,49 @@ def _record_span(span: TraceSpan, state: _PageState, report: PageReport, *, coun
 
 
 def _printable_header(header: str | None) -> str | None:
-    """What a server sent is sent back only if it can be: some put bytes of any kind into their headers."""
+    """A header that can be sent back to the server; None for one with other bytes, which some servers send."""
     return header if header and header.isascii() and header.isprintable() else None
+
+
+# The text of downloaded documents ------------------------------------------------------------------------
+
+
+TIMEOUT_SECONDS = 10.0
+"""Time limit for one document without its wait in the queue: two documents that hang must not make all others miss
+their deadline."""
+
+EXTRACTIONS = Operation("extraction", "Extractions of the text of web documents.", span="extract", buckets=SLOW_BUCKETS)
+
+_FAILED_REASON = "it could not be taken apart"
+
+
+class Extractor:
+    def __init__(self, sandbox: SandboxPool) -> None:
+        self._sandbox = sandbox
+
+    async def extract(
+        self, body: bytes, content_type: str, url: str, *, seconds: float, owner: str = ""
+    ) -> ExtractedPage:
+        """The text of a document; raises `UnreadableDocument`. `seconds` include the wait in the queue, in which
+        owners, such as searches, take turns."""
+        with EXTRACTIONS():
+            return await self._extract(ExtractPage(content=body, content_type=content_type, url=url), seconds, owner)
+
+    async def _extract(self, job: ExtractPage, seconds: float, owner: str) -> ExtractedPage:
+        try:
+            result = await self._sandbox.run(job, TIMEOUT_SECONDS, user=owner, within=seconds)
+        except QueueTimeout:
+            raise UnreadableDocument(
+                "timeout", f"its turn to be taken apart did not come within {seconds:g} seconds"
+            ) from None
+        except TimedOut:
+            raise UnreadableDocument(
+                "timeout", f"{_FAILED_REASON} within {min(seconds, TIMEOUT_SECONDS):.3g} seconds"
+            ) from None
+        except LimitReached:
+            raise UnreadableDocument("timeout", "too many documents are waiting to be taken apart") from None
+        except UnprocessableFile:
+            raise UnreadableDocument("unreadable", _FAILED_REASON) from None
+        if isinstance(result, ExtractionFailed):
+            raise UnreadableDocument(result.failure, result.reason)
+        return result

@@ -1,4 +1,4 @@
-"""From a URL to the bytes of a document: through redirects, by the rules of each host, within the caps."""
+"""Downloads a document: follows redirects, obeys robots.txt, and enforces limits on size and media type."""
 
 import re
 from collections.abc import Mapping
@@ -9,28 +9,27 @@ from msgspec import Struct
 from footnote.documents import media
 from footnote.net.client import Net, Response
 from footnote.net.guard import PageUrl
-from footnote.protocol.pages import CachedPage
-from footnote.web_search.clock import Clock
-from footnote.web_search.crawl.body import Body
-from footnote.web_search.crawl.fetch import Fetcher, PageFailed, RedirectChain
+from footnote.protocol.sources import CachedPage
+from footnote.web_search.cache import Clock
+from footnote.web_search.crawl.fetch import Body, Fetcher, PageFailed, RedirectChain
 from footnote.web_search.crawl.robots import Robots
 
 DEFAULT_TTL_SECONDS = 5 * 60
-"""Without a word from the server: as long as one line of questions takes."""
+"""For a page without cache headers: about as long as a few questions on the same subject take."""
 MAX_TTL_SECONDS = 24 * 60 * 60
 
 _DIRECTIVE = re.compile(r"([a-z-]+)\s*(?:=\s*\"?([0-9]+)\"?)?", re.IGNORECASE)
 
 
 def cache_ttl(headers: Mapping[str, str]) -> float | None:
-    """0 is a page that must be asked for again each time; None one that must not be kept at all."""
-    said = {name.lower(): value for name, value in _DIRECTIVE.findall(headers.get("Cache-Control", ""))}
-    if "no-store" in said:
+    """The seconds for which a page may be cached. 0: it must be revalidated each time; None: it must not be stored."""
+    directives = {name.lower(): value for name, value in _DIRECTIVE.findall(headers.get("Cache-Control", ""))}
+    if "no-store" in directives:
         return None
-    if "no-cache" in said:
+    if "no-cache" in directives:
         return 0
     age = headers.get("Age", "")
-    seconds = _lifetime(said.get("max-age"), headers) - (int(age[:9]) if age.isdecimal() else 0)
+    seconds = _lifetime(directives.get("max-age"), headers) - (int(age[:9]) if age.isdecimal() else 0)
     return max(0, min(seconds, MAX_TTL_SECONDS))
 
 
@@ -68,15 +67,15 @@ _NAMED_MEDIA_TYPES = frozenset(
         *(f"application/vnd.oasis.opendocument.{kind}" for kind in ("text", "spreadsheet", "presentation")),
     }
 )
-"""Kinds that are repeated when they are not read. A header can say anything, and the reason is told to a model."""
+"""The types that a reason may name. A header can contain any text, and a model reads the reason."""
 _UNKNOWN_TYPE_REASON = "it is no document of a known kind"
 _MEDIA_FAMILIES = {"image": "an image", "audio": "a recording", "video": "a video", "font": "a font"}
 
 
 class CrawlLimits(Struct, frozen=True):
-    """What one page may cost. Bytes are counted on the wire and again after decompression; text beyond them is left
-    out, while of a PDF or an Office document a part is of no use. `seconds` are for one request, from when it is its
-    turn."""
+    """The limits for one page. They apply to the bytes on the wire and to those after decompression. A longer text is
+    truncated; a larger PDF or Office document is refused, because a part of it cannot be read. The timeout of a request
+    begins when it gets a slot."""
 
     max_text_bytes: int = 4_000_000
     max_document_bytes: int = 20_000_000
@@ -84,8 +83,8 @@ class CrawlLimits(Struct, frozen=True):
 
 
 class CrawlOptions(Struct, frozen=True):
-    """What holds for all pages that are read together. A page has its host to itself for `turn_seconds`, with one
-    other; after that the next may begin."""
+    """The options of pages that are read together. `slot_seconds`: how long a page holds its slot of the host, before
+    the next page may begin."""
 
     respect_robots: bool
     private_hosts: frozenset[str]
@@ -93,7 +92,7 @@ class CrawlOptions(Struct, frozen=True):
 
 
 class DownloadState:
-    """How far a download has come, for the report of one that fails too."""
+    """The progress of a download, which the report of a failed one needs too."""
 
     def __init__(self) -> None:
         self.url: PageUrl | None = None
@@ -102,7 +101,7 @@ class DownloadState:
 
 
 class DownloadedDocument(Struct, frozen=True):
-    """What a server sent. `body` None: what we had is still right."""
+    """A response. `body` None: the cached page is still valid."""
 
     url: PageUrl
     headers: Mapping[str, str]
@@ -120,25 +119,25 @@ class Downloader:
     async def download(
         self, url: PageUrl, cached: CachedPage | None, state: DownloadState, options: CrawlOptions
     ) -> DownloadedDocument:
-        """Whatever `url` leads to. `PageFailed`, `ConnectionFailed` or `TimeoutError` say what went wrong."""
-        trail = RedirectChain(url)
+        """The document at the end of the redirects. Raises `PageFailed`, `ConnectionFailed` or `TimeoutError`."""
+        chain = RedirectChain(url)
         while True:
-            state.url = trail.url
-            with trail.mask_redirect_target():
+            state.url = chain.url
+            with chain.mask_redirect_target():
                 if options.respect_robots:
-                    await self._robots.check(trail.url, options.private_hosts)
+                    await self._robots.check(chain.url, options.private_hosts)
                 async with self._fetcher.request(
-                    trail.url,
-                    headers=_request_headers(trail.url, cached),
+                    chain.url,
+                    headers=_request_headers(chain.url, cached),
                     private_hosts=options.private_hosts,
                     timeout_seconds=self._limits.timeout_seconds,
                     slot_seconds=options.slot_seconds,
                 ) as response:
                     state.status = response.status
-                    onwards = trail.redirect_target(response)
-                    if onwards is None:
-                        return await self._read_response(trail.url, response, cached, state)
-            trail.follow(onwards)
+                    target = chain.redirect_target(response)
+                    if target is None:
+                        return await self._read_response(chain.url, response, cached, state)
+            chain.follow(target)
 
     async def _read_response(
         self, url: PageUrl, response: Response, cached: CachedPage | None, state: DownloadState
@@ -177,16 +176,16 @@ class Downloader:
 
 
 def _type_name(declared: str) -> str:
-    kind = media.media_type(declared)
+    media_type = media.media_type(declared)
     return (
-        kind
-        if kind in _NAMED_MEDIA_TYPES
-        else _MEDIA_FAMILIES.get(kind.partition("/")[0], "a document of an unknown kind")
+        media_type
+        if media_type in _NAMED_MEDIA_TYPES
+        else _MEDIA_FAMILIES.get(media_type.partition("/")[0], "a document of an unknown kind")
     )
 
 
 def _unreadable_reason(declared: str) -> str:
-    """Of a document whose beginning was looked at."""
+    """The reason for a document that was refused by its first bytes."""
     return (
         f"{_type_name(declared)} is not read"
         if media.media_type(declared) in _NAMED_MEDIA_TYPES

@@ -1,8 +1,8 @@
-"""robots.txt, by RFC 9309: what a site asks programs to leave alone.
+"""robots.txt by RFC 9309: which paths of a site the crawler may read.
 
-A site that says nothing (4xx) may be read. One whose robots.txt fails (5xx) or asks for patience (429) is left alone
-for a minute, as the RFC wants it. One that cannot be reached fails as what it is, a dead name or a dead host: its
-pages could not be reached either, and "robots" would be the wrong word for it.
+A site without robots.txt (4xx) may be read. One whose robots.txt fails (5xx) or is rate-limited (429) is not read for a
+minute, as the RFC demands. If the host cannot be reached, the page fails with that connection error and not with
+`robots`, since the page could not be reached either.
 """
 
 import re
@@ -14,12 +14,10 @@ from msgspec import Struct
 
 from footnote.net.client import Response
 from footnote.net.guard import PageUrl
-from footnote.web_search.clock import Clock
-from footnote.web_search.crawl.body import Body
-from footnote.web_search.crawl.fetch import Fetcher, PageFailed, RedirectChain
-from footnote.web_search.single_flight import SingleFlight
+from footnote.web_search.cache import Clock, SingleFlight
+from footnote.web_search.crawl.fetch import Body, Fetcher, PageFailed, RedirectChain
 
-USER_AGENT_TOKEN = "footnote"  # noqa: S105 - what RFC 9309 calls our name
+USER_AGENT_TOKEN = "footnote"  # noqa: S105 - the "product token" of RFC 9309
 TIMEOUT_SECONDS = 3.0
 MAX_BYTES = 500 * 1024
 TTL_SECONDS = 60 * 60
@@ -35,7 +33,8 @@ class RobotsRule(Struct, frozen=True):
     allows: bool
 
     def matches(self, path: str) -> bool:
-        """`*` is any text, `$` at the end is the end. Piece by piece, so that no pattern takes more than one pass."""
+        """`*` matches any text, a final `$` the end. The pieces between are searched one after the other, so that every
+        pattern takes linear time."""
         first, *others = self.pattern.removesuffix("$").split("*")
         if not path.startswith(first):
             return False
@@ -52,7 +51,7 @@ class RobotsRule(Struct, frozen=True):
 
 
 class RobotsRules(Struct, frozen=True):
-    """What holds for us. `failed` is the status of a robots.txt that could not be had: nothing may be read then."""
+    """The rules for this crawler. `failed_status`: the HTTP status if robots.txt failed; then no page may be read."""
 
     rules: tuple[RobotsRule, ...] = ()
     failed_status: int | None = None
@@ -63,31 +62,31 @@ class RobotsRules(Struct, frozen=True):
                 "robots", f"robots.txt answers with HTTP {self.failed_status}, so the site is left alone for now"
             )
         path = _normalize_path(path)
-        fitting = [rule for rule in self.rules if rule.matches(path)]
-        if fitting and not max(fitting, key=lambda rule: (len(rule.pattern), rule.allows)).allows:
+        matching = [rule for rule in self.rules if rule.matches(path)]
+        if matching and not max(matching, key=lambda rule: (len(rule.pattern), rule.allows)).allows:
             raise PageFailed("robots", "robots.txt asks to stay away")
 
 
 def parse(text: str) -> RobotsRules:
-    """All groups that name us; if there are none, all that name everybody."""
+    """The rules of all groups that name this crawler; without such a group, those of the groups for `*`."""
     rules: dict[str, list[RobotsRule]] = {USER_AGENT_TOKEN: [], "*": []}
-    told = "*"
+    applicable = "*"
     names: set[str] = set()
-    among_names = False
+    follows_agent = False
     for key, value in _parse_lines(text):
         if key == "user-agent":
-            names = names if among_names else set()
-            among_names = True
+            names = names if follows_agent else set()
+            follows_agent = True
             if _is_our_agent(value):
-                told = USER_AGENT_TOKEN
+                applicable = USER_AGENT_TOKEN
                 names.add(USER_AGENT_TOKEN)
             elif value == "*":
                 names.add("*")
             continue
-        among_names = False
+        follows_agent = False
         for name in names if value else ():
             rules[name].append(RobotsRule(_normalize_path(value), key == "allow"))
-    return RobotsRules(tuple(rules[told]))
+    return RobotsRules(tuple(rules[applicable]))
 
 
 def _parse_lines(text: str) -> Iterator[tuple[str, str]]:
@@ -104,14 +103,14 @@ def _is_our_agent(value: str) -> bool:
 
 
 def _normalize_path(path: str) -> str:
-    """One spelling for a path and the rules about it: what need not be quoted is not, the rest is in one way."""
+    """One spelling for paths and patterns: unreserved characters as they are, others percent-encoded in upper case."""
     quoted = quote(path, safe="%/:?#[]@!$&'()*+,;=-._~")
-    plain = _ESCAPE.sub(lambda escape: escape[0].upper(), quoted)
-    return _UNRESERVED.sub(lambda escape: chr(int(escape[1], 16)), plain)
+    upper = _ESCAPE.sub(lambda escape: escape[0].upper(), quoted)
+    return _UNRESERVED.sub(lambda escape: chr(int(escape[1], 16)), upper)
 
 
 class Robots:
-    """The rules of hosts, each asked for once however many pages of it are read."""
+    """A cache of the rules of hosts. robots.txt is requested once, however many pages of a host are read."""
 
     def __init__(self, fetcher: Fetcher, clock: Clock) -> None:
         self._fetcher = fetcher
@@ -120,10 +119,10 @@ class Robots:
         self._flights = SingleFlight[RobotsRules]()
 
     async def check(self, url: PageUrl, private_hosts: frozenset[str]) -> None:
-        """`PageFailed` if the page is not to be read."""
-        until, rules = self._cache.get(url.origin, (0.0, None))
-        if rules is None or until <= self._clock.now():
-            # Robots.txt may redirect, and where to it may do so depends on what is opened for this search.
+        """Raises `PageFailed` if the page may not be read."""
+        expires, rules = self._cache.get(url.origin, (0.0, None))
+        if rules is None or expires <= self._clock.now():
+            # robots.txt may redirect, and the allowed private hosts decide whether that redirect is followed.
             key = " ".join((url.origin, *sorted(private_hosts)))
             rules = await self._flights.join(key, lambda: self._fetch(url, private_hosts))
         rules.check(url.path_and_query)
@@ -134,27 +133,27 @@ class Robots:
         except TimeoutError:
             raise PageFailed("timeout", f"its robots.txt did not answer within {TIMEOUT_SECONDS:g} seconds") from None
         except PageFailed:
-            rules = RobotsRules()  # A robots.txt behind endless redirects, or in broken compression, says nothing.
-        kept = TTL_SECONDS if rules.failed_status is None else FAILURE_TTL_SECONDS
-        self._cache[url.origin] = (self._clock.now() + kept, rules)
+            rules = RobotsRules()  # endless redirects and broken compression count as no robots.txt
+        ttl_seconds = TTL_SECONDS if rules.failed_status is None else FAILURE_TTL_SECONDS
+        self._cache[url.origin] = (self._clock.now() + ttl_seconds, rules)
         self._cache.move_to_end(url.origin)
         if len(self._cache) > MAX_HOSTS:
             self._cache.popitem(last=False)
         return rules
 
-    async def _follow_redirects(self, trail: RedirectChain, private_hosts: frozenset[str]) -> RobotsRules:
+    async def _follow_redirects(self, chain: RedirectChain, private_hosts: frozenset[str]) -> RobotsRules:
         while True:
-            with trail.mask_redirect_target():
+            with chain.mask_redirect_target():
                 async with self._fetcher.request(
-                    trail.url,
+                    chain.url,
                     timeout_seconds=TIMEOUT_SECONDS,
                     headers={"Accept": "text/plain"},
                     private_hosts=private_hosts,
                 ) as response:
-                    onwards = trail.redirect_target(response)
-                    if onwards is None:
+                    target = chain.redirect_target(response)
+                    if target is None:
                         return await _parse_response(response)
-            trail.follow(onwards)
+            chain.follow(target)
 
 
 async def _parse_response(response: Response) -> RobotsRules:

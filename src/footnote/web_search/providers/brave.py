@@ -1,18 +1,17 @@
-"""Brave Search: an index of its own behind a documented API. Its free plan allows one request a second."""
+"""Brave Search, which has an index of its own. The free plan allows one request a second."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from footnote.web_search.providers import json_api, options, results
+from footnote.web_search.providers import base, responses
 from footnote.web_search.providers.base import (
     HttpRequest,
     HttpResponse,
-    Outcome,
     UnreadableResponse,
     WebProvider,
     get_request,
 )
-from footnote.web_search.providers.rate import Rate, parse_rate_limit_headers
+from footnote.web_search.providers.outcomes import Outcome, Rate
 from footnote.web_search.settings import ProviderAccess, SearchRequest
 
 KEY_NAME = "BRAVE_API_KEY"
@@ -28,10 +27,10 @@ _RESPONSE_KEYS = frozenset(
 def build_request(request: SearchRequest, access: ProviderAccess) -> HttpRequest:
     notes: list[str] = []
     query = {
-        "q": options.truncate_query(request.query, notes, max_characters=400, max_words=50),
+        "q": base.truncate_query(request.query, notes, max_characters=400, max_words=50),
         "count": str(request.count),
-        "country": options.map_option("country", request.country, {code: code for code in _COUNTRIES.split()}, notes),
-        "search_lang": _LANGUAGES.get(options.query_language(request.query) or ""),
+        "country": base.map_option("country", request.country, {code: code for code in _COUNTRIES.split()}, notes),
+        "search_lang": _LANGUAGES.get(base.query_language(request.query) or ""),
         "freshness": request.freshness,
         "safesearch": request.safe_search,
         "result_filter": "web",
@@ -42,35 +41,34 @@ def build_request(request: SearchRequest, access: ProviderAccess) -> HttpRequest
 def parse_response(request: SearchRequest, response: HttpResponse) -> Outcome:
     if response.status != 200:
         return _error_outcome(response)
-    body = json_api.json_object(response)
+    body = responses.json_object(response)
     if body and not _RESPONSE_KEYS & body.keys():
         raise UnreadableResponse("its answer has none of the parts of an answer of Brave")
-    found = body.get("web")  # left out when there is nothing
-    if not isinstance(found, dict | None):
+    web = body.get("web")  # missing when nothing was found
+    if not isinstance(web, dict | None):
         raise UnreadableResponse("its answer has no list of results")
-    rows = json_api.object_rows(json_api.object_fields(found).get("results", []), "results")
-    return results.outcome_of_rows(
+    rows = responses.object_rows(responses.object_fields(web).get("results", []), "results")
+    return responses.outcome_of_rows(
         rows, request.count, response.received_at, published=("page_age", "age"), favicon=_favicon_url
     )
 
 
 def _favicon_url(row: Mapping[str, Any]) -> Any:
-    return json_api.object_fields(row.get("meta_url")).get("favicon") or json_api.object_fields(row.get("profile")).get(
-        "img"
-    )
+    page, profile = (responses.object_fields(row.get(name)) for name in ("meta_url", "profile"))
+    return page.get("favicon") or profile.get("img")
 
 
 def _error_outcome(response: HttpResponse) -> Outcome:
-    code = json_api.error_fields(response).get("code")
+    code = responses.error_fields(response).get("code")
     if code in ("SUBSCRIPTION_TOKEN_INVALID", "SUBSCRIPTION_NOT_FOUND"):
-        return json_api.key_refused_outcome(response, KEY_NAME)
+        return responses.key_refused_outcome(response, KEY_NAME)
     if code == "QUOTA_LIMITED":
-        return json_api.quota_outcome(response, "the quota of its key")
+        return responses.quota_outcome(response, "the quota of its key")
     if response.status == 429:
-        return json_api.rate_limit_outcome(
-            response, throttle_seconds=parse_rate_limit_headers(response.headers).wait_seconds or 1.0
+        return responses.rate_limit_outcome(
+            response, throttle_seconds=responses.parse_rate_limit_headers(response.headers).wait_seconds or 1.0
         )
-    return json_api.status_outcome(response, KEY_NAME)
+    return responses.status_outcome(response, KEY_NAME)
 
 
 provider = WebProvider(
@@ -81,5 +79,5 @@ provider = WebProvider(
     rate=Rate(1, 1.0),
     build_request=build_request,
     parse_response=parse_response,
-    parse_limits=parse_rate_limit_headers,
+    parse_limits=responses.parse_rate_limit_headers,
 )

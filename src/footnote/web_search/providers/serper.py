@@ -1,17 +1,16 @@
-"""Serper: what Google finds, as JSON."""
+"""Serper: the results of Google as JSON."""
 
 from datetime import date
 
-from footnote.web_search.providers import json_api, options, results
+from footnote.web_search.providers import base, responses
 from footnote.web_search.providers.base import (
     HttpRequest,
     HttpResponse,
-    Outcome,
     UnreadableResponse,
     WebProvider,
     json_request,
 )
-from footnote.web_search.providers.rate import Rate
+from footnote.web_search.providers.outcomes import Outcome, Rate
 from footnote.web_search.settings import ProviderAccess, SearchRequest
 
 KEY_NAME = "SERPER_API_KEY"
@@ -23,7 +22,7 @@ _TIME_RANGES = {"pd": "qdr:d", "pw": "qdr:w", "pm": "qdr:m", "py": "qdr:y"}
 
 def build_request(request: SearchRequest, access: ProviderAccess) -> HttpRequest:
     notes: list[str] = []
-    options.note_missing_safe_search(request.safe_search, notes)
+    base.note_missing_safe_search(request.safe_search, notes)
     body = {
         "q": request.query,
         "num": request.count,
@@ -34,21 +33,21 @@ def build_request(request: SearchRequest, access: ProviderAccess) -> HttpRequest
 
 
 def parse_response(request: SearchRequest, response: HttpResponse) -> Outcome:
-    if response.status == 400 and "credit" in json_api.error_detail(response).lower():
-        return json_api.quota_outcome(response, "the credit of its key")
+    if response.status == 400 and "credit" in responses.error_detail(response).lower():
+        return responses.quota_outcome(response, "the credit of its key")
     if response.status != 200:
-        return json_api.status_outcome(response, KEY_NAME)
-    body = json_api.json_object(response)
+        return responses.status_outcome(response, KEY_NAME)
+    body = responses.json_object(response)
     if body and not _RESPONSE_KEYS & body.keys():
         raise UnreadableResponse("its answer has none of the parts of an answer of Serper")
-    rows = json_api.object_rows(body.get("organic", []), "results")  # left out when nothing was found
-    return results.outcome_of_rows(
+    rows = responses.object_rows(body.get("organic", []), "results")  # missing when nothing was found
+    return responses.outcome_of_rows(
         rows, request.count, response.received_at, url="link", description="snippet", published=("date",)
     )
 
 
 def _time_range(freshness: str | None) -> str | None:
-    if days := options.date_range(freshness):
+    if days := base.date_range(freshness):
         first, last = (f"{day.month}/{day.day}/{day.year}" for day in map(date.fromisoformat, days))
         return f"cdr:1,cd_min:{first},cd_max:{last}"
     return _TIME_RANGES.get(freshness or "")

@@ -4,8 +4,8 @@ import { number, price } from "../../lib/format";
 import { useLocale, useWords } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
 import type { TurnUsage } from "../../protocol/events.gen";
-import { retry } from "../../state/asking";
 import { catalog } from "../../state/catalog";
+import { retry } from "../../state/commands";
 import type { Turn } from "../../state/turns";
 import { openDrawer } from "../../state/view";
 import { Button } from "../../ui/Button";
@@ -14,7 +14,7 @@ import { Branches } from "./Branches";
 import { attempt, useBusy } from "./busy";
 import { copy } from "./clipboard";
 import { htmlOf, markdownOf } from "./copying";
-import { numbersFound } from "./footnotes/known";
+import { numbersFound } from "./footnotes/knownSources";
 import { Moment } from "./Moment";
 import { words } from "./words";
 

@@ -1,11 +1,12 @@
 import { CircleAlert, CircleStop, Info, type LucideIcon, Play, RotateCcw } from "lucide-react";
 import type { ReactNode } from "react";
-import { useWords } from "../../lib/i18n";
+import { useLocale, useWords } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
 import type { ErrorBody } from "../../protocol/events.gen";
-import { ask, retry } from "../../state/asking";
-import { READER } from "../../state/choosing";
+import { reasonText } from "../../protocol/reasons";
+import { ask, retry } from "../../state/commands";
 import { conversation } from "../../state/conversation";
+import { READER } from "../../state/modelChoice";
 import type { Turn } from "../../state/turns";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/Icon";
@@ -62,15 +63,16 @@ function Continue({ turn }: { turn: Turn }) {
 
 function Failure({ turn, error }: { turn: Turn; error: ErrorBody | null }) {
   const t = useWords(words);
+  const locale = useLocale();
   const busy = useBusy();
-  const said: Readonly<Record<string, string>> = {
+  const titles: Readonly<Record<string, string>> = {
     upstream_error: t.errorUpstream,
     limit_reached: t.errorLimit,
     config_error: t.errorConfig,
     internal_error: t.errorOther,
   };
-  // Other names are those of the model's provider.
-  const title = error ? (said[error.type] ?? t.errorUpstream) : t.errorOther;
+  // Other types are those of the model's provider.
+  const title = error ? (titles[error.type] ?? t.errorUpstream) : t.errorOther;
   const detail = [error?.type, error?.message, turn.answer.model, turn.answer.runId].filter(Boolean).join("\n");
   return (
     <div className="chat-failure">
@@ -79,7 +81,7 @@ function Failure({ turn, error }: { turn: Turn; error: ErrorBody | null }) {
         <p className="chat-failure-title">{title}</p>
         {error && (
           <p className="chat-failure-detail" dir="auto">
-            {error.message}
+            {reasonText(error, locale)}
           </p>
         )}
       </div>

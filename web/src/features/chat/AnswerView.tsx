@@ -7,11 +7,15 @@ import type { Turn } from "../../state/turns";
 import { Boundary } from "../../ui/Boundary";
 import { AnswerEnd } from "./AnswerEnd";
 import "./answer.css";
+import { useAwaitedSeconds } from "./awaiting";
 import { FileCards } from "./FileCards";
 import { TextBlock } from "./TextBlock";
 import { Thinking } from "./Thinking";
 import { ToolCard } from "./tools/ToolCard";
 import { words } from "./words";
+
+/** A model that begins sooner is not said to be awaited. */
+const SAID_AFTER_SECONDS = 3;
 
 /** An answer: what was thought, done and said, in the order in which it came. */
 export function AnswerView({ turn }: { turn: Turn }) {
@@ -58,6 +62,9 @@ function Working({ answer }: { answer: Answer }) {
 
 function Doing({ answer }: { answer: Answer }) {
   const t = useWords(words);
+  const seconds = useAwaitedSeconds(answer);
+  if (seconds !== null && seconds >= SAID_AFTER_SECONDS)
+    return <span className="chat-waiting">{t.waiting(t.elapsed(seconds))}</span>;
   if (answer.writing) return <Writing progress={answer.writing} />;
   if (answer.blocks.length === 0) return answer.phase === "waiting" ? t.starting : t.working;
   const last = answer.blocks.findLast((block) => block.type !== "unknown");

@@ -1,13 +1,14 @@
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { useWords } from "../../lib/i18n";
-import { showBranch } from "../../state/asking";
+import { Store } from "../../lib/store";
+import { showBranch } from "../../state/commands";
 import { Button } from "../../ui/Button";
 import { attempt, useBusy } from "./busy";
 import { words } from "./words";
 
-/** The branch that was asked for by its buttons: they are made anew with it, and the keyboard must be on them again. */
-let asked: { messageId: string; step: number } | null = null;
+/** The branch that was requested by its buttons. They are rendered again with the branch, and must get the focus back. */
+const requested = new Store<{ messageId: string; step: number } | null>(null);
 
 export interface BranchesProps {
   kind: "question" | "answer";
@@ -22,19 +23,20 @@ export function Branches({ kind, all, shown }: BranchesProps) {
   const buttons = useRef<HTMLSpanElement>(null);
   const at = shown === null ? -1 : all.indexOf(shown);
   useEffect(() => {
-    if (!asked || asked.messageId !== shown) return;
+    const request = requested.get();
+    if (request?.messageId !== shown) return;
     const [back, on] = buttons.current?.querySelectorAll<HTMLButtonElement>("button") ?? [];
-    const [wanted, other] = asked.step < 0 ? [back, on] : [on, back];
-    asked = null;
+    const [wanted, other] = request.step < 0 ? [back, on] : [on, back];
+    requested.set(null);
     (wanted?.disabled ? other : wanted)?.focus();
   }, [shown]);
   if (all.length < 2 || at < 0) return null;
   const go = (step: number) => {
     const messageId = all[at + step];
     if (messageId === undefined) return;
-    asked = { messageId, step };
-    void attempt(() => showBranch(messageId)).then((shows) => {
-      if (!shows) asked = null;
+    requested.set({ messageId, step });
+    void attempt(() => showBranch(messageId)).then((isShown) => {
+      if (!isShown) requested.set(null);
     });
   };
   const [back, on, place] =

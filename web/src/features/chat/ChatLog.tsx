@@ -8,11 +8,11 @@ import type { Turn } from "../../state/turns";
 import { Boundary } from "../../ui/Boundary";
 import { Button } from "../../ui/Button";
 import "./chat.css";
-import { FoundBar } from "./FoundBar";
+import { MatchBar } from "./MatchBar";
+import { useMatchNavigation } from "./matchNavigation";
 import { NotShown } from "./NotShown";
 import { StatusLine } from "./StatusLine";
 import { useScrolling } from "./scrolling";
-import { useSought } from "./sought";
 import { TurnView } from "./TurnView";
 import { words } from "./words";
 
@@ -42,7 +42,7 @@ export function ChatLog() {
     if (state === "ready" && sessionId !== null) goToEnd();
   }, [state, sessionId, goToEnd]);
 
-  const walk = useSought({ turns, first, showFrom }, scrolling);
+  const walk = useMatchNavigation({ turns, first, showFrom }, scrolling);
 
   return (
     <div className="chat">
@@ -68,7 +68,7 @@ export function ChatLog() {
           {t.jump}
         </Button>
       )}
-      {walk && <FoundBar walk={walk} />}
+      {walk && <MatchBar walk={walk} />}
       <StatusLine />
     </div>
   );

@@ -1,20 +1,20 @@
 import { MessageSquarePlus, RotateCcw } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { useWords } from "../../lib/i18n";
-import { type Conversation, refresh } from "../../state/conversation";
-import { goTo } from "../../state/place";
+import { refresh, type Session } from "../../state/conversation";
+import { navigate } from "../../state/router";
 import { Button } from "../../ui/Button";
 import { words } from "./words";
 
 const SLOW_MS = 5000;
 
 /** A conversation that is not there (yet): why, and what can be done. */
-export function NotShown({ state }: { state: Conversation["state"] }) {
+export function NotShown({ state }: { state: Session["state"] }) {
   const t = useWords(words);
   if (state === "missing")
     return (
       <Sentence title={t.missing} more={t.missingMore}>
-        <Button look="main" icon={MessageSquarePlus} onClick={() => goTo(null)}>
+        <Button look="main" icon={MessageSquarePlus} onClick={() => navigate(null)}>
           {t.startNew}
         </Button>
       </Sentence>
@@ -25,7 +25,7 @@ export function NotShown({ state }: { state: Conversation["state"] }) {
         <Button look="main" icon={RotateCcw} onClick={() => void refresh()}>
           {t.tryAgain}
         </Button>
-        <Button icon={MessageSquarePlus} onClick={() => goTo(null)}>
+        <Button icon={MessageSquarePlus} onClick={() => navigate(null)}>
           {t.startNew}
         </Button>
       </Sentence>

@@ -2,7 +2,7 @@ import { Copy, Pencil } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
 import { useWords } from "../../lib/i18n";
 import type { FileRecord } from "../../protocol/events.gen";
-import { edit } from "../../state/asking";
+import { edit } from "../../state/commands";
 import { openFile } from "../../state/view";
 import { Button } from "../../ui/Button";
 import { FileIcon } from "../../ui/FileIcon";

@@ -3,15 +3,21 @@ import { useWords } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
 import type { Phase } from "../../state/answer";
 import { conversation } from "../../state/conversation";
-import { numbersFound } from "./footnotes/known";
+import { useAwaitedSeconds } from "./awaiting";
+import { numbersFound } from "./footnotes/knownSources";
 import { words } from "./words";
 
 type Said = { phase: Phase; sources: number } | null;
 
-/** The one line that screen readers are told: that an answer began, and how it ended. Its words they read themselves. */
+const SAID_EVERY_SECONDS = 30;
+
+/** The one line that screen readers are told: that an answer began, how long the model keeps it waiting, and how it ended. Its
+ * words they read themselves. */
 export function StatusLine() {
   const t = useWords(words);
   const said = useSaid();
+  const awaited = useStore(conversation, ({ turns }) => turns.at(-1)?.answer ?? null);
+  const steps = Math.floor((useAwaitedSeconds(awaited) ?? 0) / SAID_EVERY_SECONDS);
   if (!said) return <p role="status" className="ui-hidden" />;
   const phases: Record<Phase, string> = {
     waiting: t.answering,
@@ -22,7 +28,7 @@ export function StatusLine() {
   };
   return (
     <p role="status" className="ui-hidden">
-      {phases[said.phase]}
+      {steps > 0 ? t.waiting(t.elapsed(steps * SAID_EVERY_SECONDS)) : phases[said.phase]}
     </p>
   );
 }

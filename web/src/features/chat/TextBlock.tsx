@@ -4,7 +4,7 @@ import type { TextPart } from "../../state/answer";
 import { conversation } from "../../state/conversation";
 import { type Footnotes, Markdown, type MarkdownImages } from "../../ui/markdown";
 import { FootnoteChip } from "./footnotes/FootnoteChip";
-import { isKnownIn } from "./footnotes/known";
+import { isKnownIn } from "./footnotes/knownSources";
 
 /** Pictures that the agent made are shown; those of the web only when somebody asks for one. */
 const IMAGES: MarkdownImages = {

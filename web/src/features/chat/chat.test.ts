@@ -11,8 +11,8 @@ import { type Block, type CallPart, EMPTY_ANSWER } from "../../state/answer";
 import { conversation } from "../../state/conversation";
 import type { Turn } from "../../state/turns";
 import { markdownOf } from "./copying";
-import { isKnownIn, numbersFound } from "./footnotes/known";
-import { failureOf, outcomeOf } from "./tools/outcomes";
+import { isKnownIn, numbersFound } from "./footnotes/knownSources";
+import { failureOf, outcomeOf, providerOutcome } from "./tools/outcomes";
 import { progressText, tellingArgument } from "./tools/progress";
 
 function source(number: number, more: Partial<Source> = {}): Source {
@@ -46,7 +46,7 @@ function search(...sources: Source[]): CallPart {
 }
 
 function text(said: string, ...numbers: number[]): Block {
-  const none = { start: 0, end: 1, quote: null, quote_start: null, quote_end: null, snapshot_id: null };
+  const none = { start: 0, end: 1, quote: null, quote_start: null, quote_end: null, snapshot_id: null, passage: null };
   const cite = (number: number) => ({ marker: `[${number}]`, number, verdict: "supported" as const, ...none });
   return { type: "text", text: said, open: false, citations: numbers.map(cite) };
 }
@@ -85,15 +85,28 @@ describe("what a tool is doing", () => {
     expect(tellingArgument({ city: "Huế" })).toBe("Huế");
     expect(tellingArgument({ rows: [1] })).toBe("");
   });
+
+  test("names a file of the session instead of its internal address", () => {
+    expect(tellingArgument({ url: "footnote://files/b%C3%A1o%20c%C3%A1o.pdf" })).toBe("báo cáo.pdf");
+    expect(tellingArgument({ file_path: "local://uploads/u/f/notes.txt" })).toBe("notes.txt");
+    expect(tellingArgument({ url: "https://example.org/a%20b" })).toBe("https://example.org/a%20b");
+  });
 });
 
 describe("how a page went", () => {
   test("says why it was not read", () => {
     const failed = source(1, { status: "failed" });
     const told = page({ failure: "status", http_status: 403 });
-    expect(outcomeOf(failed, told, "en")).toBe("not readable: answered with an error (403)");
+    expect(outcomeOf(failed, told, "en")).toBe("couldn’t be read: returned an error (403)");
     expect(outcomeOf(failed, null, "zh")).toBe("无法读取");
     expect(outcomeOf(source(1), told, "vi")).toBe("đã đọc");
+  });
+
+  test("says in the language of the page why a search provider had no results", () => {
+    const base = { provider: "p", took_ms: 1, cached: false, count: 0, notes: [], reason: "It could not be reached." };
+    const attempt = { ...base, outcome: "error", code: "unreachable" } as const;
+    expect(providerOutcome(attempt, "zh")).toBe("失败 · 无法连接，请检查网络");
+    expect(providerOutcome({ ...attempt, code: undefined }, "zh")).toBe("失败 · It could not be reached.");
   });
 
   test("keeps a reason that this page has no words for", () => {

@@ -1,5 +1,5 @@
 import { ChatLog } from "./ChatLog";
 import { FootnoteChip, type FootnoteChipProps } from "./footnotes/FootnoteChip";
-import { useUnseenAnswer } from "./unseen";
+import { followAnswers, useUnseenAnswer } from "./unseenAnswer";
 
-export { ChatLog, FootnoteChip, type FootnoteChipProps, useUnseenAnswer };
+export { ChatLog, FootnoteChip, type FootnoteChipProps, followAnswers, useUnseenAnswer };

@@ -1,4 +1,5 @@
 import { RotateCw, X } from "lucide-react";
+import { useEffect, useRef } from "react";
 import { size } from "../../lib/format";
 import { useLocale, useWords } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
@@ -8,6 +9,7 @@ import { openFile } from "../../state/view";
 import { Button } from "../../ui/Button";
 import { FileIcon } from "../../ui/FileIcon";
 import { isAttached } from "./attaching";
+import { draft } from "./draft";
 import { words } from "./words";
 
 /** What goes with the question, each with how far it has come. */
@@ -36,8 +38,13 @@ function Chip({ one }: { one: Upload }) {
   const { record, file, state } = one;
   const name = record?.filename ?? file.name;
   const isUnderWay = state === "waiting" || state === "sending";
+  const item = useRef<HTMLLIElement>(null);
+  const blocker = useStore(draft, (known) => known.blocker);
+  useEffect(() => {
+    if (blocker?.uploadId === one.id) item.current?.scrollIntoView({ block: "nearest" });
+  }, [blocker, one.id]);
   return (
-    <li className="composer-file" data-state={state}>
+    <li ref={item} className="composer-file" data-state={state}>
       <FileIcon type={record?.icon_type ?? "file"} />
       <span className="composer-file-text">
         {record ? (
@@ -80,7 +87,9 @@ function Progress({ one, name }: { one: Upload; name: string }) {
     return one.size === null ? null : <span className="composer-file-note">{size(one.size, locale)}</span>;
   return (
     <>
-      <span className="composer-file-note">{t.sent(size(sent, locale), size(file.size, locale))}</span>
+      <span className="composer-file-note">
+        {sent < file.size ? t.sent(size(sent, locale), size(file.size, locale)) : t.processing}
+      </span>
       <progress className="ui-progress" aria-label={t.uploadOf(name)} max={Math.max(1, file.size)} value={sent} />
     </>
   );

@@ -3,7 +3,7 @@ import { type ChangeEvent, type RefObject, useEffect, useRef } from "react";
 import { useWords, wordsNow } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
 import { RequestFailed } from "../../protocol/client";
-import { stop } from "../../state/asking";
+import { stop } from "../../state/commands";
 import { conversation } from "../../state/conversation";
 import { activeTurn } from "../../state/select";
 import { dropStop, forgetEscape, pressEscape, stopping as stoppingStore, wantStop } from "../../state/stopping";

@@ -2,11 +2,11 @@
 
 import { size } from "../../lib/format";
 import { locale, wordsNow } from "../../lib/i18n";
-import { keep, recall } from "../../lib/kept";
+import { readStored, writeStored } from "../../lib/localStorage";
 import { api } from "../../protocol/client";
 import type { FileRecord } from "../../protocol/events.gen";
 import { catalog } from "../../state/catalog";
-import { conversation, done, here, settleFiles } from "../../state/conversation";
+import { conversation, isOpen, refreshFiles } from "../../state/conversation";
 import { toast } from "../../state/toasts";
 import { attachAgain, refuse, removeUpload, type Upload, upload, uploads } from "../../state/uploads";
 import { words } from "./words";
@@ -19,7 +19,7 @@ export function isAttached(one: Upload, sessionId: string | null): boolean {
   if (!one.attached) return false;
   if (one.sessionId !== null) return one.sessionId === sessionId;
   // What failed before there was a session may still be wanted in the next new one, and in none that is opened.
-  return one.place === here() || (sessionId === null && one.state === "failed");
+  return isOpen(one.visit) || (sessionId === null && one.state === "failed");
 }
 
 export function attachedNow(): Upload[] {
@@ -65,8 +65,7 @@ async function takeBack(file: File): Promise<void> {
   if (!one.record || one.sessionId === null) return;
   try {
     await api.removeFile(one.sessionId, one.record.path);
-    done();
-    await settleFiles();
+    await refreshFiles();
   } catch {
     // It stays in the session, where it is no trouble.
   }
@@ -84,24 +83,22 @@ function hasText(clipboard: DataTransfer): boolean {
 }
 
 const NAME = "draft-files.";
-let restored: string | null = null;
 
-/** After a reload, files that were attached and are still there are attached again. */
-function restore(): void {
-  const { sessionId, state, files } = conversation.get();
-  if (sessionId === restored || (sessionId !== null && state !== "ready")) return;
-  restored = sessionId;
-  if (sessionId === null) return;
-  const kept = recall<readonly string[]>(NAME + sessionId, []);
-  for (const record of files) if (kept.includes(record.path)) attachKnown(record);
+/** Stores which files are attached in each session, and attaches them again after a reload where they still exist. */
+export function storeAttachments(): void {
+  let restored: string | null = null;
+  conversation.subscribe(() => {
+    const { sessionId, state, files } = conversation.get();
+    if (sessionId === restored || (sessionId !== null && state !== "ready")) return;
+    restored = sessionId;
+    if (sessionId === null) return;
+    const stored = readStored<readonly string[]>(NAME + sessionId, []);
+    for (const record of files) if (stored.includes(record.path)) attachKnown(record);
+  });
+  uploads.subscribe(() => {
+    const { sessionId } = conversation.get();
+    if (sessionId === null || restored !== sessionId) return;
+    const paths = attachedNow().flatMap(({ record }) => (record ? [record.path] : []));
+    writeStored(NAME + sessionId, paths.length > 0 ? paths : null);
+  });
 }
-
-function remember(): void {
-  const { sessionId } = conversation.get();
-  if (sessionId === null || restored !== sessionId) return;
-  const paths = attachedNow().flatMap(({ record }) => (record ? [record.path] : []));
-  keep(NAME + sessionId, paths.length > 0 ? paths : null);
-}
-
-conversation.subscribe(restore);
-uploads.subscribe(remember);

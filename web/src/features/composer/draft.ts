@@ -24,9 +24,11 @@ interface Draft {
   awaiting: boolean;
   /** A quiet line about what was done, for eyes and screen readers. */
   notice: string | null;
+  /** The failed upload that was in the way of the last attempt to send; a new object for each attempt. */
+  blocker: { uploadId: string } | null;
 }
 
-const EMPTY: Omit<Draft, "sessionId" | "text"> = { held: null, awaiting: false, notice: null };
+const EMPTY: Omit<Draft, "sessionId" | "text"> = { held: null, awaiting: false, notice: null, blocker: null };
 
 export const draft = new Store<Draft>({ sessionId: null, text: draftOf(null), ...EMPTY });
 
@@ -71,21 +73,24 @@ function joined(first: string, second: string): string {
   return [first, second].filter((text) => text.trim() !== "").join("\n\n");
 }
 
-conversation.subscribe(() => {
-  const { sessionId, head } = conversation.get();
-  const known = draft.get();
-  if (known.sessionId === sessionId) return;
-  // The new conversation got an id: what was written for it stays where it is.
-  if (known.sessionId === null && head?.id === sessionId) {
-    keepDraft(null, "");
-    if (known.held) known.held.home = sessionId;
-    draft.set({ ...known, sessionId });
-    change({ text: known.text });
-    return;
-  }
-  if (known.held?.state === "queued") attachAgain(known.sessionId, known.held.attachments);
-  const held = [...underWay].find((one) => one.home === sessionId) ?? null;
-  const kept = draftOf(sessionId);
-  const text = held && kept.startsWith(held.text) ? kept.slice(held.text.length).trimStart() : kept;
-  draft.set({ sessionId, text, ...EMPTY, held });
-});
+/** Changes the draft with the conversation that is open. */
+export function followConversation(): void {
+  conversation.subscribe(() => {
+    const { sessionId, head } = conversation.get();
+    const known = draft.get();
+    if (known.sessionId === sessionId) return;
+    // The new conversation got an id: what was written for it stays where it is.
+    if (known.sessionId === null && head?.id === sessionId) {
+      keepDraft(null, "");
+      if (known.held) known.held.home = sessionId;
+      draft.set({ ...known, sessionId });
+      change({ text: known.text });
+      return;
+    }
+    if (known.held?.state === "queued") attachAgain(known.sessionId, known.held.attachments);
+    const held = [...underWay].find((one) => one.home === sessionId) ?? null;
+    const kept = draftOf(sessionId);
+    const text = held && kept.startsWith(held.text) ? kept.slice(held.text.length).trimStart() : kept;
+    draft.set({ sessionId, text, ...EMPTY, held });
+  });
+}

@@ -1,4 +1,5 @@
 import { Composer } from "./Composer";
 import { DropZone } from "./DropZone";
+import { startComposer } from "./sending";
 
-export { Composer, DropZone };
+export { Composer, DropZone, startComposer };

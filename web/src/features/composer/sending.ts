@@ -2,13 +2,13 @@
 
 import { wordsNow } from "../../lib/i18n";
 import { RequestFailed } from "../../protocol/client";
-import { ARRIVED, ask } from "../../state/asking";
+import { ask } from "../../state/commands";
 import { conversation } from "../../state/conversation";
 import { activeTurn } from "../../state/select";
 import { dismiss, toast, toasts } from "../../state/toasts";
 import { takeAttached, uploads } from "../../state/uploads";
-import { attachedNow } from "./attaching";
-import { change, draft, going, type Held, letGo, putBack } from "./draft";
+import { attachedNow, storeAttachments } from "./attaching";
+import { change, draft, followConversation, going, type Held, letGo, putBack } from "./draft";
 import { words } from "./words";
 
 /** What Enter and the button do. */
@@ -38,10 +38,8 @@ function pointAtFailed(): void {
   const [first, ...others] = failed;
   if (!first) return;
   const canRetry = failed.every((one) => one.retryable);
-  change({ notice: t.failedFirst(first.file.name, others.length, canRetry), awaiting: false });
-  requestAnimationFrame(() =>
-    document.querySelector('.composer-file[data-state="failed"]')?.scrollIntoView({ block: "nearest" }),
-  );
+  const notice = t.failedFirst(first.file.name, others.length, canRetry);
+  change({ notice, awaiting: false, blocker: { uploadId: first.id } });
 }
 
 /** Takes the question out of the field. */
@@ -55,21 +53,21 @@ function hold(state: Held["state"]): Held {
 async function send(held: Held): Promise<void> {
   going(held);
   try {
-    await ask(held);
+    await ask(held, () => withdrawArrived(held.text));
     letGo(held);
     withdraw();
   } catch (error) {
     putBack(held);
     withdraw();
-    problem = sentence(error);
-    toast(problem, { tone: "error" });
+    toast(sentence(error), { tone: "error", topic: NOT_SENT });
   }
 }
 
-/** Why the last question could not be sent. It is no longer of interest when one was. */
-let problem: string | null = null;
+const NOT_SENT = "not-sent";
+
+/** Why the last question could not be sent is of no interest when the next one was. */
 function withdraw(): void {
-  for (const one of toasts.get()) if (one.text === problem) dismiss(one.id);
+  for (const one of toasts.get()) if (one.topic === NOT_SENT) dismiss(one.id);
 }
 
 export function sentence(error: unknown): string {
@@ -99,14 +97,20 @@ function afterUploads(): void {
   else if (!isUnderWay) submit();
 }
 
-conversation.subscribe(() => queueMicrotask(afterAnswer));
-uploads.subscribe(() => queueMicrotask(afterUploads));
+/** Keeps the draft and its files with the open conversation, and sends what waits as soon as the answer has ended or the
+ * files are uploaded. */
+export function startComposer(): void {
+  storeAttachments();
+  followConversation();
+  conversation.subscribe(() => queueMicrotask(afterAnswer));
+  uploads.subscribe(() => queueMicrotask(afterUploads));
+}
 
-/** A question that was put back because the line broke, and had reached the server all the same. */
-addEventListener(ARRIVED, (event) => {
+/** A question was put back because the connection broke, and had reached the server all the same. */
+function withdrawArrived(question: string): void {
   const { text, sessionId } = draft.get();
-  if (text.trim() !== (event as CustomEvent<string>).detail) return;
+  if (text.trim() !== question) return;
   takeAttached(sessionId);
   withdraw();
   change({ text: "", notice: wordsNow(words).arrived });
-});
+}

@@ -7,8 +7,8 @@ import { downloadFile, exportFile, exporting } from "../../state/exporting";
 import { openFile } from "../../state/view";
 import { Spinner } from "../../ui/Badge";
 import { Menu, type MenuItem } from "../../ui/Menu";
+import { attach, copyPath, removeFile, unpack } from "./actions";
 import { Confirm } from "./Confirm";
-import { attach, copyPath, removeFile, unpack } from "./changes";
 import { canUnpack, exportsOf } from "./kinds";
 import { words } from "./words";
 

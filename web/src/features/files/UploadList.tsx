@@ -36,6 +36,7 @@ function UploadRow({ upload }: { upload: Upload }) {
   const { id, file, sent, state, error } = upload;
   const failed = state === "failed";
   const percent = file.size === 0 ? 0 : Math.floor((100 * sent) / file.size);
+  const sending = percent < 100 ? t.sent(percent) : t.processing;
   return (
     <li className="files-upload">
       <span className="files-upload-name" dir="auto">
@@ -61,7 +62,7 @@ function UploadRow({ upload }: { upload: Upload }) {
           className="ui-progress"
           max={100}
           value={percent}
-          aria-label={`${file.name}: ${state === "waiting" ? t.waiting : t.sent(percent)}`}
+          aria-label={`${file.name}: ${state === "waiting" ? t.waiting : sending}`}
         />
       )}
     </li>

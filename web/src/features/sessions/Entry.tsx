@@ -6,12 +6,12 @@ import { useStore } from "../../lib/store";
 import { api } from "../../protocol/client";
 import type { FoundSession } from "../../protocol/events.gen";
 import { conversation } from "../../state/conversation";
-import { addressOf } from "../../state/place";
+import { addressOf } from "../../state/router";
 import { activeTurn } from "../../state/select";
 import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/Menu";
 import { Found } from "./Found";
-import { follow } from "./following";
+import { follow } from "./openSession";
 import { Rename } from "./Rename";
 import { words } from "./words";
 

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useWords } from "../../lib/i18n";
 import type { FoundSession } from "../../protocol/events.gen";
 import { conversation } from "../../state/conversation";
-import { goTo } from "../../state/place";
+import { navigate } from "../../state/router";
 import { removeSession } from "../../state/sessions";
 import { toast } from "../../state/toasts";
 import { Spinner } from "../../ui/Badge";
@@ -22,7 +22,7 @@ export function Remove({ session, onDone }: { session: FoundSession; onDone: (re
       setState("failed");
       return;
     }
-    if (conversation.get().sessionId === session.id) goTo(null);
+    if (conversation.get().sessionId === session.id) navigate(null);
     toast(t.removed);
     onDone(true);
   };

@@ -5,7 +5,7 @@ import { useStore } from "../../lib/store";
 import { searchSessions, sessionList } from "../../state/sessions";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/Icon";
-import { focusFirst } from "./moving";
+import { focusFirst } from "./arrowKeys";
 import { words } from "./words";
 
 const PAUSE_MS = 200;

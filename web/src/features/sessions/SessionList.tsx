@@ -3,14 +3,14 @@ import { useWords } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
 import type { FoundSession } from "../../protocol/events.gen";
 import { conversation } from "../../state/conversation";
-import { addressOf } from "../../state/place";
+import { addressOf } from "../../state/router";
 import { refreshSessions, searchSessions, sessionList } from "../../state/sessions";
 import { Spinner } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
+import { linksIn, move } from "./arrowKeys";
 import { type Age, byDays } from "./days";
 import { Entry } from "./Entry";
 import { More } from "./More";
-import { linksIn, move } from "./moving";
 import { Remove } from "./Remove";
 import { words } from "./words";
 

@@ -6,7 +6,7 @@ import { useStore } from "../../lib/store";
 import { api } from "../../protocol/client";
 import type { ImportedSession } from "../../protocol/events.gen";
 import { catalog } from "../../state/catalog";
-import { goTo } from "../../state/place";
+import { navigate } from "../../state/router";
 import { refreshSessions } from "../../state/sessions";
 import { toast } from "../../state/toasts";
 import { closeDialog } from "../../state/view";
@@ -113,7 +113,7 @@ function Import() {
     try {
       const head = await api.importBundle(file);
       closeDialog();
-      goTo(head.id);
+      navigate(head.id);
       toast(verified(head, locale), { stays: true });
       void refreshSessions();
     } catch (error) {

@@ -6,8 +6,8 @@ import type { Source } from "../../protocol/events.gen";
 import { openSource } from "../../state/view";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
-import type { Cited } from "./found";
 import { OriginTitle, SiteIcon, useSite } from "./OriginLink";
+import type { Cited } from "./sourceGroups";
 import { CitedBadges } from "./Verdicts";
 import { words } from "./words";
 

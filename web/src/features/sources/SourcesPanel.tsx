@@ -9,8 +9,8 @@ import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/Icon";
 import { Entry } from "./Entry";
-import { type Cited, citedOf, type Group, groupsOf } from "./found";
-import { useReturn } from "./returning";
+import { useFocusReturn } from "./focus";
+import { type Cited, citedOf, type Group, groupsOf } from "./sourceGroups";
 import "./sources.css";
 import { words } from "./words";
 
@@ -25,7 +25,7 @@ export function SourcesPanel() {
   const [query, setQuery] = useState("");
   const [onlyCited, setOnlyCited] = useState(false);
   const panel = useRef<HTMLDivElement>(null);
-  useReturn(panel);
+  useFocusReturn(panel);
   const wanted = useDeferredValue(query);
   const shown = useMemo(
     () => (wanted.trim() === "" && !onlyCited ? groups : fitting(groups, wanted, onlyCited ? cited : null)),

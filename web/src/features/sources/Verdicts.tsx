@@ -3,7 +3,7 @@ import { useWords } from "../../lib/i18n";
 import type { Verdict } from "../../protocol/events.gen";
 import { Badge, type Tone } from "../../ui/Badge";
 import { Icon } from "../../ui/Icon";
-import type { Cited } from "./found";
+import type { Cited } from "./sourceGroups";
 import { words } from "./words";
 
 const TONES: Record<Verdict, Tone> = { supported: "good", partial: "warn", unsupported: "bad" };

@@ -2,8 +2,8 @@ import { BookOpen, FileText, Globe, type LucideIcon, MousePointerClick, Papercli
 import { useState } from "react";
 import { useWords } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
-import { ask } from "../../state/asking";
 import { catalog } from "../../state/catalog";
+import { ask } from "../../state/commands";
 import { toast } from "../../state/toasts";
 import { openDialog } from "../../state/view";
 import { CopyLine } from "../../ui/CopyLine";

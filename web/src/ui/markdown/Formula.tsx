@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "react";
-
-type Draw = typeof import("./formulas").drawFormula;
+import { LazyModule, useLazyModule } from "./lazyModule";
 
 const LONGEST = 8000;
-let loaded: Draw | null = null;
+
+const formulas = new LazyModule(() => import("./formulas"));
 
 export interface FormulaProps {
   value: string;
@@ -12,13 +12,13 @@ export interface FormulaProps {
   closed: boolean;
 }
 
-/** A formula, drawn once what draws it is there. Until then, and if it is none, it is shown as it was written. */
+/** A formula. Its source is shown until KaTeX is loaded, and if KaTeX cannot parse it. */
 export function Formula({ value, source, display, closed }: FormulaProps) {
   const element = useRef<HTMLSpanElement>(null);
   const [failed, setFailed] = useState<string | null>(null);
   const wanted = closed && value.length <= LONGEST && failed !== value;
-  const draw = useDrawing(wanted);
-  const drawn = wanted && draw !== null;
+  const draw = useLazyModule(formulas, wanted)?.drawFormula;
+  const drawn = wanted && draw !== undefined;
   useEffect(() => {
     if (!drawn || !element.current) return;
     try {
@@ -33,23 +33,4 @@ export function Formula({ value, source, display, closed }: FormulaProps) {
       {source}
     </code>
   );
-}
-
-function useDrawing(wanted: boolean): Draw | null {
-  const [draw, setDraw] = useState<Draw | null>(() => loaded);
-  useEffect(() => {
-    if (!wanted || draw) return;
-    let gone = false;
-    import("./formulas").then(
-      ({ drawFormula }) => {
-        loaded = drawFormula;
-        if (!gone) setDraw(() => drawFormula);
-      },
-      () => undefined,
-    );
-    return () => {
-      gone = true;
-    };
-  }, [wanted, draw]);
-  return draw;
 }

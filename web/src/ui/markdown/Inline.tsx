@@ -3,8 +3,8 @@ import { Fragment, type ReactNode } from "react";
 import { Link } from "../Link";
 import { Formula } from "./Formula";
 import { MarkRunView, NoteReference } from "./Marks";
+import { linePartsOf } from "./markRuns";
 import { Picture } from "./Picture";
-import { linePartsOf } from "./runs";
 
 const BREAK = /^<br\s*\/?>$/i;
 

@@ -31,7 +31,7 @@ function cited(text: string, ...given: [marker: string, number: number, sentence
     const start = [...text.slice(0, text.indexOf(sentence))].length;
     expect(points.slice(start, start + [...sentence].length).join("")).toBe(sentence);
     const end = start + [...sentence].length;
-    const none = { quote_start: null, quote_end: null, snapshot_id: null };
+    const none = { quote_start: null, quote_end: null, snapshot_id: null, passage: null };
     return { marker, number, start, end, verdict: "supported", quote, ...none };
   });
   return { citations, isKnown: () => false, render: chip };
@@ -188,7 +188,7 @@ describe("pictures", () => {
     const drawn = html("![alt](https://evil.example/a.png?q=secret)", undefined, images);
     expect(drawn).not.toContain("<img");
     expect(drawn).not.toContain("secret");
-    expect(drawn).toContain("[image: alt] evil.example – load</button>");
+    expect(drawn).toContain("[image: alt] Load image from evil.example</button>");
   });
 
   test.each([

@@ -3,7 +3,7 @@ import { memo, type ReactNode, useId, useMemo, useState } from "react";
 import { Block, blocks } from "./Block";
 import { citedBy } from "./citations";
 import { type Footnotes, type MarkdownImages, MarksContext, SettingContext } from "./context";
-import { GrowingText } from "./growing";
+import { IncrementalDocument } from "./incremental";
 import { isSource, NoteList, sourceNumber } from "./Marks";
 import "./markdown.css";
 import { notesOf } from "./notes";
@@ -44,7 +44,7 @@ export function Markdown({ text, open = false, footnotes, images, headingBase = 
 }
 
 function useDocument(text: string, open: boolean): Document {
-  const [growing] = useState(() => new GrowingText());
+  const [growing] = useState(() => new IncrementalDocument());
   return useMemo(() => (open ? growing.grow(text) : parse(text)), [growing, text, open]);
 }
 

@@ -3,7 +3,7 @@ import { Fragment, type MouseEvent, type ReactNode, useContext } from "react";
 import { useWords } from "../../lib/i18n";
 import { Link } from "../Link";
 import { type Marks, MarksContext, SettingContext } from "./context";
-import type { MarkRun } from "./runs";
+import type { MarkRun } from "./markRuns";
 import type { Mark } from "./tree";
 import { words } from "./words";
 

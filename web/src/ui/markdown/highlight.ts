@@ -1,50 +1,20 @@
 import type { ElementContent } from "hast";
-import { createElement, type ReactNode, useEffect, useMemo, useSyncExternalStore } from "react";
+import { createElement, type ReactNode, useMemo } from "react";
+import { LazyModule, useLazyModule } from "./lazyModule";
 
-type Lowlight = typeof import("./languages").lowlight;
-
-/** Longer code stays plain: colours would cost more than they help. */
+/** Longer code is not highlighted: that would take too long. */
 const LONGEST = 50_000;
 
-let loaded: Lowlight | null = null;
-let loading = false;
-const waiting = new Set<() => void>();
+const languages = new LazyModule(() => import("./languages"));
 
-function load(): void {
-  if (loading) return;
-  loading = true;
-  import("./languages").then(
-    ({ lowlight }) => {
-      loaded = lowlight;
-      for (const tell of waiting) tell();
-    },
-    () => {
-      // Code can be read without colours; the next one asks again.
-      loading = false;
-    },
-  );
-}
-
-function subscribe(tell: () => void): () => void {
-  waiting.add(tell);
-  return () => waiting.delete(tell);
-}
-
-/** Code with its colours, once the languages are there; plain until then, and where the language is not known. */
+/** Highlighted code. Plain until the highlighter is loaded, and where the language is unknown. */
 export function useHighlighted(code: string, language: string | null, wanted: boolean): ReactNode {
-  const lowlight = useSyncExternalStore(
-    subscribe,
-    () => loaded,
-    () => null,
-  );
-  const wants = wanted && language !== null && code.length <= LONGEST;
-  useEffect(() => {
-    if (wants) load();
-  }, [wants]);
+  const isWanted = wanted && language !== null && code.length <= LONGEST;
+  const lowlight = useLazyModule(languages, isWanted)?.lowlight;
   return useMemo(() => {
-    if (!wants || !lowlight?.registered(language)) return code;
+    if (!isWanted || !lowlight?.registered(language)) return code;
     return drawn(lowlight.highlight(language, code).children as ElementContent[]);
-  }, [code, language, wants, lowlight]);
+  }, [code, language, isWanted, lowlight]);
 }
 
 function drawn(nodes: readonly ElementContent[]): ReactNode[] {

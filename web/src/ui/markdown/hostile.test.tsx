@@ -1,6 +1,6 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test, vi } from "vitest";
-import { GrowingText } from "./growing";
+import { IncrementalDocument } from "./incremental";
 import { Markdown } from "./index";
 
 /** What is drawn on the server has no browser to ask for its language. */
@@ -108,7 +108,7 @@ test.each(PAYLOADS)("%j leaves nothing that acts", (payload) => {
   for (const text of [payload, `Text ${payload} text`, `> - ${payload}`]) {
     check(renderToStaticMarkup(<Markdown text={text} />));
     check(renderToStaticMarkup(<Markdown text={text} open images={images} />));
-    const growing = new GrowingText();
+    const growing = new IncrementalDocument();
     for (let end = 1; end <= text.length; end++) growing.grow(text.slice(0, end));
     check(renderToStaticMarkup(<Markdown text={text} images={images} />));
   }
@@ -125,7 +125,7 @@ test.each([
 ])("%s in great number do not take long", (_, text) => {
   const begun = process.cpuUsage();
   renderToStaticMarkup(<Markdown text={text} />);
-  new GrowingText().grow(text);
+  new IncrementalDocument().grow(text);
   // Of the processor, and not of the clock: a busy machine proves nothing.
   expect(process.cpuUsage(begun).user).toBeLessThan(8_000_000);
 });

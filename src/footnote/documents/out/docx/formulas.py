@@ -1,4 +1,4 @@
-"""Formulas: LaTeX as the mathematics of Word, by way of MathML."""
+"""Formulas: from LaTeX through MathML to OMML, the mathematics of Word."""
 
 import html
 import re
@@ -11,7 +11,7 @@ from footnote.documents.out.docx.markup import escape_attribute, escape_text
 try:
     from latex2mathml.converter import convert_to_element
 except ImportError:
-    # Formulas then stand as their source.
+    # Formulas are then shown as their source.
     convert_to_element = None
 
 _MAX_LATEX_CHARS = 5000
@@ -36,11 +36,11 @@ _SPACES = {"2em": "\u2003\u2003", "1em": "\u2003"}
 
 
 class _UnsupportedFormula(Exception):
-    """Word could not show this formula as it is meant."""
+    """The formula has no equivalent in OMML."""
 
 
 def latex_to_omml(latex: str, *, display: bool = False) -> str | None:
-    """None: it cannot be written."""
+    """None: the formula cannot be converted."""
     if convert_to_element is None or len(latex) > _MAX_LATEX_CHARS:
         return None
     prepared = _ENVIRONMENT.sub(_array, simplify_latex(latex)).replace(r"\operatorname*", r"\operatorname")
@@ -69,27 +69,27 @@ def _text(element: Any) -> str:
 
 
 def _sequence(elements: Sequence[Any]) -> str:
-    """Elements beside each other. Sums take what they sum, and brackets what they hold."""
-    made: list[str] = []
+    """Elements side by side. A sum gets its operand, and a bracket its content."""
+    pieces: list[str] = []
     at = 0
     while at < len(elements):
         element = elements[at]
         end = _bracket_end(elements, at)
         if end:
-            made.append(_delimited(elements[at:end]))
+            pieces.append(_delimited(elements[at:end]))
             at = end
-        elif (large := _nary_sign(element)) is not None:
+        elif (sign := _nary_sign(element)) is not None:
             end = at + 1
             while end < len(elements) and _operator_text(elements[end]) not in _OPERAND_ENDS:
                 end += 1
-            summed = _sequence(elements[at + 1 : end])
-            # Word shows a box to be filled in where a sum has nothing to sum.
-            made.append(_nary(element, large, summed) if summed else _element(element))
+            operand = _sequence(elements[at + 1 : end])
+            # Word shows a placeholder for a sum without an operand.
+            pieces.append(_nary(element, sign, operand) if operand else _element(element))
             at = end
         else:
-            made.append(_element(element))
+            pieces.append(_element(element))
             at += 1
-    return "".join(made)
+    return "".join(pieces)
 
 
 def _operator_text(element: Any) -> str:
@@ -97,23 +97,23 @@ def _operator_text(element: Any) -> str:
 
 
 def _bracket_end(elements: Sequence[Any], start: int) -> int:
-    """Where the bracket that opens at `start` and grows with its content ends; 0: none does."""
+    """The index after the bracket that begins at `start` and stretches with its content; 0: there is none."""
     first = elements[start]
     if first.tag != "mo":
         return 0
     if first.get("form") == "prefix":
         return len(elements)
-    around_table = start + 2 < len(elements) and elements[start + 1].tag == "mtable"
-    if around_table and _text(first) in _OPENING and _operator_text(elements[start + 2]) in _CLOSING:
+    is_around_table = start + 2 < len(elements) and elements[start + 1].tag == "mtable"
+    if is_around_table and _text(first) in _OPENING and _operator_text(elements[start + 2]) in _CLOSING:
         return start + 3
     return 0
 
 
 def _delimited(elements: Sequence[Any]) -> str:
     last = elements[-1]
-    closed = len(elements) > 1 and last.tag == "mo" and (last.get("form") == "postfix" or _text(last) in _CLOSING)
-    content = _sequence(elements[1:-1] if closed else elements[1:])
-    opening, closing = _text(elements[0]), _text(last) if closed else ""
+    has_end = len(elements) > 1 and last.tag == "mo" and (last.get("form") == "postfix" or _text(last) in _CLOSING)
+    content = _sequence(elements[1:-1] if has_end else elements[1:])
+    opening, closing = _text(elements[0]), _text(last) if has_end else ""
     return (
         f'<m:d><m:dPr><m:begChr m:val="{escape_attribute(opening)}"/>'
         f'<m:endChr m:val="{escape_attribute(closing)}"/></m:dPr>'
@@ -122,7 +122,7 @@ def _delimited(elements: Sequence[Any]) -> str:
 
 
 def _nary_sign(element: Any) -> str | None:
-    """The sign of a sum or an integral with its limits; None: it is something else."""
+    """The sign of a sum or an integral with its limits; None: it is another element."""
     operator = element[0] if element.tag in ("msub", "msup", "msubsup", "munder", "mover", "munderover") else element
     while operator.tag in ("mstyle", "mrow") and len(operator) == 1:
         operator = operator[0]

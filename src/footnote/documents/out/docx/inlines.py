@@ -1,13 +1,12 @@
-"""What stands inside a paragraph: runs of text, links, pictures, formulas and the marks of notes."""
+"""Inline content of paragraphs: runs of text, links, pictures, formulas and the marks of notes."""
 
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from footnote.documents.out.docx.formulas import latex_to_omml
-from footnote.documents.out.docx.images import EMU_PER_PIXEL, TWIPS_PER_PIXEL, EmbeddedImage, fit_size
 from footnote.documents.out.docx.markup import PIC, A, RunFormat, escape_attribute, run, runs
-from footnote.documents.out.docx.state import DocxState
+from footnote.documents.out.docx.state import EMU_PER_PIXEL, TWIPS_PER_PIXEL, DocxState, EmbeddedImage, fit_size
 from footnote.documents.tree import (
     Break,
     Code,
@@ -30,55 +29,55 @@ _MAX_QUOTED_CHARS = 60
 
 
 def write_inlines(
-    content: Sequence[Inline], state: DocxState, *, rtl: bool, width: int, look: RunFormat | None = None
+    content: Sequence[Inline], state: DocxState, *, rtl: bool, width: int, run_format: RunFormat | None = None
 ) -> str:
-    """`width`: of the space for it, in twips, which pictures must not exceed."""
-    made: list[str] = []
-    waiting: list[tuple[Inline | str, RunFormat]] = [(inline, look or RunFormat()) for inline in reversed(content)]
-    marked = False
-    while waiting:
-        inline, look = waiting.pop()
-        if marked and isinstance(inline, NoteMark):
-            made.append(_superscript_run(","))
-        marked = isinstance(inline, NoteMark)
+    """`width`: the available width in twips, to which pictures are scaled."""
+    pieces: list[str] = []
+    stack: list[tuple[Inline | str, RunFormat]] = [(inline, run_format or RunFormat()) for inline in reversed(content)]
+    after_mark = False
+    while stack:
+        inline, run_format = stack.pop()
+        if after_mark and isinstance(inline, NoteMark):
+            pieces.append(_superscript_run(","))
+        after_mark = isinstance(inline, NoteMark)
         match inline:
             case str():
-                made.append(inline)
+                pieces.append(inline)
             case PlainText(text):
-                made.append(runs(text.replace("\n", " "), look, rtl=rtl))
+                pieces.append(runs(text.replace("\n", " "), run_format, rtl=rtl))
             case Code(text):
-                made.append(runs(text.replace("\n", " "), replace(look, code=True), rtl=False))
+                pieces.append(runs(text.replace("\n", " "), replace(run_format, code=True), rtl=False))
             case Break():
-                made.append("<w:r><w:br/></w:r>")
+                pieces.append("<w:r><w:br/></w:r>")
             case NoteMark(key):
-                made.append(_note_mark(key, state))
+                pieces.append(_note_mark(key, state))
             case TreeImage():
-                made.append(_image(inline, look, state, rtl=rtl, width=width))
+                pieces.append(_image(inline, run_format, state, rtl=rtl, width=width))
             case Maths(latex):
-                made.append(_formula(latex, look, state))
+                pieces.append(_formula(latex, run_format, state))
             case _:
-                waiting += _nested_inlines(inline, look, state)
-    return "".join(made)
+                stack += _nested_inlines(inline, run_format, state)
+    return "".join(pieces)
 
 
 def _nested_inlines(
-    inline: Emphasis | Strong | Strike | Hyperlink, look: RunFormat, state: DocxState
+    inline: Emphasis | Strong | Strike | Hyperlink, run_format: RunFormat, state: DocxState
 ) -> list[tuple[Inline | str, RunFormat]]:
-    """What is still to be written, the last part first."""
+    """The parts of an inline that are still to be written, the last one first."""
     match inline:
         case Emphasis():
-            look = replace(look, italic=True)
+            run_format = replace(run_format, italic=True)
         case Strong():
-            look = replace(look, bold=True)
+            run_format = replace(run_format, bold=True)
         case Strike():
-            look = replace(look, strike=True)
+            run_format = replace(run_format, strike=True)
         case Hyperlink(url):
-            opening = None if look.link else _hyperlink_start(url, state)
+            opening = None if run_format.link else _hyperlink_start(url, state)
             if opening is not None:
-                look = replace(look, link=True)
-                inside = [(part, look) for part in reversed(inline.content)]
-                return [("</w:hyperlink>", look), *inside, (opening, look)]
-    return [(part, look) for part in reversed(inline.content)]
+                run_format = replace(run_format, link=True)
+                inside = [(part, run_format) for part in reversed(inline.content)]
+                return [("</w:hyperlink>", run_format), *inside, (opening, run_format)]
+    return [(part, run_format) for part in reversed(inline.content)]
 
 
 def _hyperlink_start(url: str, state: DocxState) -> str | None:
@@ -95,12 +94,12 @@ def _shorten(text: str) -> str:
     return text if len(text) <= _MAX_QUOTED_CHARS else f"{text[:_MAX_QUOTED_CHARS]}…"
 
 
-def _formula(latex: str, look: RunFormat, state: DocxState) -> str:
-    made = latex_to_omml(latex)
-    if made is not None:
-        return made
+def _formula(latex: str, run_format: RunFormat, state: DocxState) -> str:
+    omml = latex_to_omml(latex)
+    if omml is not None:
+        return omml
     state.warn(formula_warning(latex))
-    return run(" ".join(latex.split()), replace(look, code=True))
+    return run(" ".join(latex.split()), replace(run_format, code=True))
 
 
 def formula_warning(latex: str) -> str:
@@ -123,7 +122,7 @@ def _note_mark(key: str, state: DocxState) -> str:
         return _superscript_run(f"[{list(state.nested_notes).index(key) + 1}]")
     number = state.note_numbers[key] = len(state.note_numbers) + 1
     bookmark = state.next_id()
-    # What refers to the same note later does so by this bookmark: Word knows no note with two marks.
+    # Later references to the same note use this bookmark: in Word, a note has one mark.
     return (
         f'<w:bookmarkStart w:id="{bookmark}" w:name="_Note{number}"/>'
         '<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr>'
@@ -141,7 +140,7 @@ def _superscript_run(text: str) -> str:
 
 
 def field(instruction: str, placeholder: str) -> str:
-    """Something that Word works out; `shown` until it does."""
+    """A field that Word evaluates; `placeholder` is shown until then."""
     return (
         '<w:r><w:fldChar w:fldCharType="begin"/></w:r>'
         f'<w:r><w:instrText xml:space="preserve"> {instruction} </w:instrText></w:r>'
@@ -152,29 +151,30 @@ def field(instruction: str, placeholder: str) -> str:
 # Pictures -----------------------------------------------------------------------------------------------------
 
 
-def _image(picture: TreeImage, look: RunFormat, state: DocxState, *, rtl: bool, width: int) -> str:
-    shown = state.media.image(picture.name)
-    if isinstance(shown, JobRefused):
-        state.warn(f"The picture {_shorten(picture.name)} {shown.reason}: its description is shown.")
-        return runs(picture.alt or picture.name, replace(look, italic=True), rtl=rtl)
-    return _drawing(shown, picture.alt, state, width)
+def _image(picture: TreeImage, run_format: RunFormat, state: DocxState, *, rtl: bool, width: int) -> str:
+    image = state.media.image(picture.name)
+    if isinstance(image, JobRefused):
+        state.warn(f"The picture {_shorten(picture.name)} {image.reason}: its description is shown.")
+        return runs(picture.alt or picture.name, replace(run_format, italic=True), rtl=rtl)
+    return _drawing(image, picture.alt, state, width)
 
 
 def _drawing(image: EmbeddedImage, alt: str, state: DocxState, width: int) -> str:
     pixels = fit_size(image, width // TWIPS_PER_PIXEL, _MAX_IMAGE_HEIGHT // TWIPS_PER_PIXEL)
-    across, down = (size * EMU_PER_PIXEL for size in pixels)
+    width_emu, height_emu = (size * EMU_PER_PIXEL for size in pixels)
     relation = state.relations.id_of("image", image.target)
     number = state.next_id()
-    # A picture without a description is an ornament, and readers for the blind pass over it.
-    named = f'id="{number}" name="Picture {number}" descr="{escape_attribute(alt)}"'
+    # A picture without a description is decorative, and skipped by screen readers.
+    attributes = f'id="{number}" name="Picture {number}" descr="{escape_attribute(alt)}"'
     return (
-        f'<w:r><w:drawing><wp:inline distT="0" distB="0" distL="0" distR="0"><wp:extent cx="{across}" cy="{down}"/>'
-        f"<wp:docPr {named}/><wp:cNvGraphicFramePr>"
+        '<w:r><w:drawing><wp:inline distT="0" distB="0" distL="0" distR="0">'
+        f'<wp:extent cx="{width_emu}" cy="{height_emu}"/>'
+        f"<wp:docPr {attributes}/><wp:cNvGraphicFramePr>"
         f'<a:graphicFrameLocks xmlns:a="{A}" noChangeAspect="1"/></wp:cNvGraphicFramePr>'
         f'<a:graphic xmlns:a="{A}"><a:graphicData uri="{PIC}"><pic:pic xmlns:pic="{PIC}">'
-        f"<pic:nvPicPr><pic:cNvPr {named}/><pic:cNvPicPr/></pic:nvPicPr>"
+        f"<pic:nvPicPr><pic:cNvPr {attributes}/><pic:cNvPicPr/></pic:nvPicPr>"
         f'<pic:blipFill><a:blip r:embed="{relation}"/><a:stretch><a:fillRect/></a:stretch></pic:blipFill>'
-        f'<pic:spPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="{across}" cy="{down}"/></a:xfrm>'
+        f'<pic:spPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="{width_emu}" cy="{height_emu}"/></a:xfrm>'
         '<a:prstGeom prst="rect"><a:avLst/></a:prstGeom></pic:spPr></pic:pic></a:graphicData></a:graphic>'
         "</wp:inline></w:drawing></w:r>"
     )

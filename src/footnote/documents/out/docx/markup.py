@@ -1,4 +1,4 @@
-"""Text of users and models as XML: escaped, and without the characters that no XML may hold."""
+"""Text of users and models as XML: escaped, and without the characters that XML may not contain."""
 
 import re
 from functools import lru_cache
@@ -31,9 +31,9 @@ _ESCAPES = {
 }  # fmt: skip
 _RTL = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
 _RIGHT_TO_LEFT = re.compile(f"[{_RTL}]")
-_RTL_STRETCH = re.compile(f"[{_RTL}](?:(?:[^\\w]|[\\d_{_RTL}])*[{_RTL}])?")
-# The end may be any sign but a stop: what is written above a letter is none to Python, and must not be parted from it.
-_LTR_STRETCH = re.compile(
+_RTL_SEGMENT = re.compile(f"[{_RTL}](?:(?:[^\\w]|[\\d_{_RTL}])*[{_RTL}])?")
+# The end may be any character but punctuation: a mark above a letter is no letter to Python, and must stay with it.
+_LTR_SEGMENT = re.compile(
     f"[^\\W\\d_{_RTL}](?:[^{_RTL}]*[^\\s.,;:!?\u2026()\\[\\]{{}}\"'\u201c\u201d\u2018\u2019«»/|{_RTL}])?"
 )
 _PIECES = re.compile("([\n\t])")
@@ -54,7 +54,7 @@ def escape_attribute(text: str) -> str:
 
 
 class RunFormat(Struct, frozen=True):
-    """How a stretch of text looks, beside the style of its paragraph."""
+    """The format of a run of text, beside the style of its paragraph."""
 
     bold: bool = False
     italic: bool = False
@@ -65,28 +65,28 @@ class RunFormat(Struct, frozen=True):
 
 
 @lru_cache(1024)
-def run_properties(look: RunFormat, *, rtl: bool = False) -> str:
-    """In the order of the schema, which readers insist on."""
-    style = "VerbatimChar" if look.code else "Hyperlink" if look.link else ""
+def run_properties(run_format: RunFormat, *, rtl: bool = False) -> str:
+    """The properties in the order of the schema, which Word requires."""
+    style = "VerbatimChar" if run_format.code else "Hyperlink" if run_format.link else ""
     inside = "".join(
         (
             f'<w:rStyle w:val="{style}"/>' if style else "",
-            "<w:b/><w:bCs/>" if look.bold else "",
-            "<w:i/><w:iCs/>" if look.italic else "",
-            "<w:strike/>" if look.strike else "",
-            f'<w:color w:val="{LINK_COLOUR}"/>' if look.code and look.link else "",
-            f'<w:color w:val="{look.colour}"/>' if look.colour else "",
-            '<w:u w:val="single"/>' if look.code and look.link else "",
+            "<w:b/><w:bCs/>" if run_format.bold else "",
+            "<w:i/><w:iCs/>" if run_format.italic else "",
+            "<w:strike/>" if run_format.strike else "",
+            f'<w:color w:val="{LINK_COLOUR}"/>' if run_format.code and run_format.link else "",
+            f'<w:color w:val="{run_format.colour}"/>' if run_format.colour else "",
+            '<w:u w:val="single"/>' if run_format.code and run_format.link else "",
             "<w:rtl/>" if rtl else "",
         )
     )
     return f"<w:rPr>{inside}</w:rPr>" if inside else ""
 
 
-def run(text: str, look: RunFormat, *, rtl: bool = False) -> str:
-    """One run. The lines of it are parted by breaks."""
+def run(text: str, run_format: RunFormat, *, rtl: bool = False) -> str:
+    """One run, with a break between its lines."""
     if "\n" not in text and "\t" not in text:
-        return f'<w:r>{run_properties(look, rtl=rtl)}<w:t xml:space="preserve">{escape_text(text)}</w:t></w:r>'
+        return f'<w:r>{run_properties(run_format, rtl=rtl)}<w:t xml:space="preserve">{escape_text(text)}</w:t></w:r>'
     inside = "".join(
         "<w:br/>"
         if piece == "\n"
@@ -96,20 +96,20 @@ def run(text: str, look: RunFormat, *, rtl: bool = False) -> str:
         for piece in _PIECES.split(text)
         if piece
     )
-    return f"<w:r>{run_properties(look, rtl=rtl)}{inside}</w:r>"
+    return f"<w:r>{run_properties(run_format, rtl=rtl)}{inside}</w:r>"
 
 
-def runs(text: str, look: RunFormat, *, rtl: bool) -> str:
-    """Runs of one direction each. What has none (spaces, stops) goes with the direction of the paragraph: `rtl`."""
+def runs(text: str, run_format: RunFormat, *, rtl: bool) -> str:
+    """Runs of one direction each. Spaces and punctuation have that of the paragraph: `rtl`."""
     if not rtl and not _RIGHT_TO_LEFT.search(text):
-        return run(text, look)
-    made: list[str] = []
+        return run(text, run_format)
+    pieces: list[str] = []
     at = 0
-    for stretch in (_LTR_STRETCH if rtl else _RTL_STRETCH).finditer(text):
-        if stretch.start() > at:
-            made.append(run(text[at : stretch.start()], look, rtl=rtl))
-        made.append(run(stretch[0], look, rtl=not rtl))
-        at = stretch.end()
+    for segment in (_LTR_SEGMENT if rtl else _RTL_SEGMENT).finditer(text):
+        if segment.start() > at:
+            pieces.append(run(text[at : segment.start()], run_format, rtl=rtl))
+        pieces.append(run(segment[0], run_format, rtl=not rtl))
+        at = segment.end()
     if at < len(text):
-        made.append(run(text[at:], look, rtl=rtl))
-    return "".join(made)
+        pieces.append(run(text[at:], run_format, rtl=rtl))
+    return "".join(pieces)

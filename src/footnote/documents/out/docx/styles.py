@@ -1,9 +1,9 @@
-"""How a document looks: styles by their names in Word, so that its navigation, its contents and its design work."""
+"""Styles, with the names of Word's own, so that its navigation, table of contents and themes work."""
 
 from msgspec import Struct
 
+from footnote.documents.languages import is_right_to_left_language
 from footnote.documents.out.docx.markup import CODE_FONT, DECLARATION, LINK_COLOUR, W
-from footnote.documents.scripts import is_right_to_left_language
 
 _EAST_ASIAN = {
     "ja": ("ja-JP", "Yu Gothic"),
@@ -34,7 +34,7 @@ LATIN_FONT = "Calibri"
 
 
 class FontLanguages(Struct, frozen=True):
-    """Tags and fonts of the three kinds of letters that Word tells apart."""
+    """Language tags and fonts of the three script groups of Word."""
 
     latin: str
     east_asian: str
@@ -67,23 +67,23 @@ _SIZES = 40, 32, 27, 24, 22, 22
 _SPACES = (480, 160), (400, 120), (320, 100), (280, 80), (240, 80), (240, 80)
 
 
-def styles_xml(speech: FontLanguages) -> str:
+def styles_xml(font_languages: FontLanguages) -> str:
     return "".join(
         (
             f'{DECLARATION}<w:styles xmlns:w="{W}">',
-            _defaults(speech),
+            _defaults(font_languages),
             *_headings(),
-            *_paragraphs(speech),
-            *_characters(speech),
+            *_paragraphs(font_languages),
+            *_characters(font_languages),
             _TABLES,
             "</w:styles>",
         )
     )
 
 
-def _defaults(speech: FontLanguages) -> str:
-    fonts = _fonts(LATIN_FONT, speech, speech.complex_font)
-    tags = f'w:val="{speech.latin}" w:eastAsia="{speech.east_asian}" w:bidi="{speech.complex}"'
+def _defaults(font_languages: FontLanguages) -> str:
+    fonts = _fonts(LATIN_FONT, font_languages, font_languages.complex_font)
+    tags = f'w:val="{font_languages.latin}" w:eastAsia="{font_languages.east_asian}" w:bidi="{font_languages.complex}"'
     return (
         f'<w:docDefaults><w:rPrDefault><w:rPr>{fonts}<w:color w:val="{_INK}"/>{_size(22)}<w:lang {tags}/></w:rPr>'
         "</w:rPrDefault><w:pPrDefault><w:pPr>"
@@ -91,8 +91,8 @@ def _defaults(speech: FontLanguages) -> str:
     )
 
 
-def _fonts(latin: str, speech: FontLanguages, complex_: str) -> str:
-    east = speech.east_asian_font
+def _fonts(latin: str, font_languages: FontLanguages, complex_: str) -> str:
+    east = font_languages.east_asian_font
     return f'<w:rFonts w:ascii="{latin}" w:hAnsi="{latin}" w:eastAsia="{east}" w:cs="{complex_}"/>'
 
 
@@ -141,23 +141,28 @@ _BUILT_IN = frozenset(
 
 
 def _headings() -> list[str]:
-    made = [
+    styles = [
         '<w:style w:type="paragraph" w:default="1" w:styleId="Normal"><w:name w:val="Normal"/><w:qFormat/></w:style>'
     ]
     for level, (size, (before, after)) in enumerate(zip(_SIZES, _SPACES, strict=True), 1):
         spacing = _spacing(before, after, 252)
         paragraph = f'<w:keepNext/><w:keepLines/>{spacing}<w:outlineLvl w:val="{level - 1}"/>'
-        look = f"<w:b/><w:bCs/>{_colour(_HEADING if level < 6 else _FAINT)}{_size(size)}"
-        made.append(
+        properties = f"<w:b/><w:bCs/>{_colour(_HEADING if level < 6 else _FAINT)}{_size(size)}"
+        styles.append(
             _style(
-                f"Heading{level}", f"heading {level}", next_style="Normal", primary=True, paragraph=paragraph, run=look
+                f"Heading{level}",
+                f"heading {level}",
+                next_style="Normal",
+                primary=True,
+                paragraph=paragraph,
+                run=properties,
             )
         )
-    return made
+    return styles
 
 
-def _paragraphs(speech: FontLanguages) -> list[str]:
-    """Those beside headings."""
+def _paragraphs(font_languages: FontLanguages) -> list[str]:
+    """All paragraph styles but those of headings."""
     edges = "".join(
         f'<w:{side} w:val="single" w:sz="4" w:space="6" w:color="E1E5EA"/>'
         for side in ("top", "left", "bottom", "right")
@@ -180,7 +185,7 @@ def _paragraphs(speech: FontLanguages) -> list[str]:
         _style("Subtitle", "Subtitle", paragraph=_spacing(0, 320, 276), run=_colour(_FAINT)),
         _style("ListParagraph", "List Paragraph", paragraph=listed),
         _style("Quote", "Quote", run=_colour("3B434D")),
-        _style("SourceCode", "Source Code", paragraph=code, run=f"{_code_font(speech)}{_size(18)}"),
+        _style("SourceCode", "Source Code", paragraph=code, run=f"{_code_font(font_languages)}{_size(18)}"),
         _style("Formula", "Formula", paragraph=f'{_spacing(80, 180, 276)}<w:jc w:val="center"/>'),
         _style("Rule", "Rule", paragraph=rule),
         _style("TableText", "Table Text", paragraph=_spacing(40, 40, 252), run=_size(20)),
@@ -195,9 +200,9 @@ def _paragraphs(speech: FontLanguages) -> list[str]:
 
 
 def _contents_entry(level: int) -> str:
-    """With a place for the page number, which Word adds."""
-    numbered = '<w:tabs><w:tab w:val="right" w:leader="dot" w:pos="9070"/></w:tabs>'
-    paragraph = f'{numbered}{_spacing(0, 60, 252)}<w:ind w:left="{(level - 1) * 240}"/>'
+    """The style has a tab stop for the page number, which Word adds."""
+    tab_stop = '<w:tabs><w:tab w:val="right" w:leader="dot" w:pos="9070"/></w:tabs>'
+    paragraph = f'{tab_stop}{_spacing(0, 60, 252)}<w:ind w:left="{(level - 1) * 240}"/>'
     return _style(f"TOC{level}", f"toc {level}", next_style="Normal", paragraph=paragraph)
 
 
@@ -205,12 +210,12 @@ def _spacing(before: int, after: int, line: int) -> str:
     return f'<w:spacing w:before="{before}" w:after="{after}" w:line="{line}" w:lineRule="auto"/>'
 
 
-def _code_font(speech: FontLanguages) -> str:
-    return f"{_fonts(CODE_FONT, speech, CODE_FONT)}<w:noProof/>"
+def _code_font(font_languages: FontLanguages) -> str:
+    return f"{_fonts(CODE_FONT, font_languages, CODE_FONT)}<w:noProof/>"
 
 
-def _characters(speech: FontLanguages) -> list[str]:
-    code = f'{_code_font(speech)}<w:shd w:val="clear" w:color="auto" w:fill="EEF1F5"/>'
+def _characters(font_languages: FontLanguages) -> list[str]:
+    code = f'{_code_font(font_languages)}<w:shd w:val="clear" w:color="auto" w:fill="EEF1F5"/>'
     link = f'{_colour(LINK_COLOUR)}<w:u w:val="single"/>'
     raised = '<w:vertAlign w:val="superscript"/>'
     return [

@@ -1,24 +1,43 @@
-"""A document as PDF: real headings and bookmarks, footnotes, page numbers, and tags for those who listen to it."""
+"""A document tree as PDF: headings with bookmarks, footnotes, page numbers, and tags for screen readers."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from msgspec.structs import replace
 
-from footnote.documents.fonts import font_families, missing_fonts
 from footnote.documents.images import ImageInfo, inspect_image
 from footnote.documents.markdown.parsing import MAX_TABLE_ROWS
 from footnote.documents.out.pdf.arabic import has_arabic, restore_letters
-from footnote.documents.out.pdf.formulas import MATHS_MACROS, convert_formulas
-from footnote.documents.out.pdf.inlines import Parts, PlacedImage, place_image, string_literal
-from footnote.documents.out.pdf.typst import CompiledPdf, TypesettingFailed, TypstCompiler, strip_direction
+from footnote.documents.out.pdf.inlines import (
+    MATHS_MACROS,
+    Parts,
+    PlacedImage,
+    convert_formulas,
+    place_image,
+    string_literal,
+)
 from footnote.documents.out.pdf.writer import move_notes_to_end, typst_source
-from footnote.documents.tree import Block, Document, Maths, MathsBlock, PlainText, Table, TreeImage
-from footnote.documents.walk import walk_document
+from footnote.documents.out.typesetter import (
+    CompiledPdf,
+    TypesettingFailed,
+    TypstCompiler,
+    font_families,
+    missing_fonts,
+)
+from footnote.documents.tree import Block, Document, Maths, MathsBlock, PlainText, Table, TreeImage, walk_document
 from footnote.sandbox.jobs import ConvertDocument, ConvertedDocument, JobRefused
 
 _MAX_NAMED = 10
+
+_RIGHT_TO_LEFT: Final = b"/Direction/R2L"
+
+
+def strip_direction(pdf: bytes) -> bytes:
+    """The same file without the reading direction in its viewer preferences. That is meant for pages side by side, but
+    Chromium applies it to words: an English sentence copied from an Arabic report would have its words reversed."""
+    return pdf.replace(_RIGHT_TO_LEFT, b" " * len(_RIGHT_TO_LEFT))
 
 
 def render_pdf(document: Document, job: ConvertDocument) -> ConvertedDocument | JobRefused:
@@ -51,18 +70,26 @@ class _PdfJob:
             self._warnings.append(f"{rows:,} rows of tables are left out: a document shows {MAX_TABLE_ROWS:,} at most.")
 
     def render(self) -> ConvertedDocument | JobRefused:
-        printed = self._compiler.compile(self._source(self._document))
+        pdf = self._compiler.compile(self._source(self._document))
         for remedy in (self._drop_faulty, self._move_notes_to_end, self._drop_blocks):
-            if isinstance(printed, TypesettingFailed) and not printed.is_too_large:
+            if isinstance(pdf, TypesettingFailed) and not pdf.is_too_large:
                 remedy()
-                printed = self._compiler.compile(self._source(self._document))
-        if isinstance(printed, TypesettingFailed) and printed.is_too_large:
-            return JobRefused(f"{self._filename} is too large to be converted: split it into smaller files.")
-        if isinstance(printed, TypesettingFailed):
-            return JobRefused(f"{self._filename} cannot be set as a PDF: try it as a Word file.")
-        self._warn_fonts(printed)
+                pdf = self._compiler.compile(self._source(self._document))
+        if isinstance(pdf, TypesettingFailed) and pdf.is_too_large:
+            return JobRefused(
+                f"{self._filename} is too large to be converted: split it into smaller files.",
+                code="file_processing_too_large",
+                params={"name": self._filename},
+            )
+        if isinstance(pdf, TypesettingFailed):
+            return JobRefused(
+                f"{self._filename} cannot be set as a PDF: try it as a Word file.",
+                code="convert_pdf_failed",
+                params={"name": self._filename},
+            )
+        self._warn_fonts(pdf)
         self._warn_formulas()
-        content = strip_direction(printed.content)
+        content = strip_direction(pdf.content)
         content = restore_letters(content) if self._has_arabic else content
         return ConvertedDocument(content=content, notes=tuple(self._warnings))
 
@@ -72,17 +99,17 @@ class _PdfJob:
     def _place_images(self, images: Mapping[str, bytes]) -> dict[str, PlacedImage]:
         pictures: dict[str, PlacedImage] = {}
         for number, (name, content) in enumerate(images.items()):
-            seen = inspect_image(content)
-            if not isinstance(seen, ImageInfo):
-                self._warnings.append(f"The picture {name} {seen.reason}; its description stands in its place.")
+            info = inspect_image(content)
+            if not isinstance(info, ImageInfo):
+                self._warnings.append(f"The picture {name} {info.reason}; its description stands in its place.")
                 continue
-            path = f"{number}.{'jpg' if seen.kind == 'jpeg' else seen.kind}"
+            path = f"{number}.{'jpg' if info.kind == 'jpeg' else info.kind}"
             (self._folder / path).write_bytes(content)
-            pictures[name] = place_image(path, seen.width, seen.height)
+            pictures[name] = place_image(path, info.width, info.height)
         return pictures
 
     def _drop_faulty(self) -> None:
-        """One picture or formula that cannot be set would stop all the rest."""
+        """Removes pictures and formulas that do not compile: a single one makes the whole document fail."""
         names = list(self._images)
         for name in self._compiler.find_faulty(
             names, lambda names: "\n".join(f"#image({string_literal(self._images[name].path)})" for name in names)
@@ -104,15 +131,15 @@ class _PdfJob:
             self._warnings.append("The notes stand at the end: they could not be set at the foot of the pages.")
 
     def _drop_blocks(self) -> None:
-        """The last resort: all but what cannot be set."""
+        """The last resort: removes the blocks that do not compile."""
 
         def source_of_some(group: Sequence[tuple[int, Block]]) -> str:
             return self._source(replace(self._document, blocks=tuple(block for _, block in group)))
 
         faulty = self._compiler.find_faulty(enumerate(self._document.blocks), source_of_some)
         places = {at for at, _ in faulty}
-        kept = tuple(block for at, block in enumerate(self._document.blocks) if at not in places)
-        self._document = replace(self._document, blocks=kept)
+        blocks = tuple(block for at, block in enumerate(self._document.blocks) if at not in places)
+        self._document = replace(self._document, blocks=blocks)
         if faulty:
             some = "One part" if len(faulty) == 1 else f"{len(faulty)} parts"
             self._warnings.append(f"{some} of the document could not be set, and had to be left out.")
@@ -127,13 +154,13 @@ class _PdfJob:
             )
             self._warnings.append(f"{some} as LaTeX: {_join_shortened(plain)}.")
 
-    def _warn_fonts(self, printed: CompiledPdf) -> None:
-        if printed.missing_glyphs:
-            self._warnings.append(f"No font has these signs: {_join_shortened(printed.missing_glyphs)}.")
+    def _warn_fonts(self, pdf: CompiledPdf) -> None:
+        if pdf.missing_glyphs:
+            self._warnings.append(f"No font has these signs: {_join_shortened(pdf.missing_glyphs)}.")
         if missing_fonts():
             self._warnings.append(f"These fonts are not installed: {', '.join(missing_fonts())}.")
 
 
 def _join_shortened(texts: "list[str] | tuple[str, ...]") -> str:
-    shown = " ".join(text if len(text) < 40 else f"{text[:40]}…" for text in texts[:_MAX_NAMED])
-    return shown if len(texts) <= _MAX_NAMED else f"{shown} and {len(texts) - _MAX_NAMED} more"
+    joined = " ".join(text if len(text) < 40 else f"{text[:40]}…" for text in texts[:_MAX_NAMED])
+    return joined if len(texts) <= _MAX_NAMED else f"{joined} and {len(texts) - _MAX_NAMED} more"

@@ -1,9 +1,9 @@
-"""Arabic that can be copied from a page as it was written.
+"""Arabic text that is copied from a PDF as it was written.
 
-The font draws most letters as a body and its dots, and the typesetter then says of each part that it is the letter:
-whoever copies a word, searches for it or listens to it gets letters twice. It also has each letter whole, though, in
-the forms that letters take at the beginning, in the middle and at the end of words. So the words are set in these, and
-what the file says of them is put back to the letters themselves.
+The font draws most letters as a body and its dots, and Typst maps each of these glyphs to the letter: copied words, the
+search and screen readers get letters twice. The font also has each letter as one glyph, in the presentation forms that
+letters take at the beginning, in the middle and at the end of words. So words are set in presentation forms, and the
+mapping to text in the PDF is changed back to the letters themselves.
 """
 
 import re
@@ -13,20 +13,20 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 WHOLE_MACRO = "#let whole(letters) = text(features: (ccmp: 0), letters)"
-"""What sets letters that are whole already."""
+"""The Typst function that sets presentation forms, without decomposing them."""
 
 _LETTERS = "\u0620-\u065f\u066e-\u06d3\u06d5\u06ea-\u06ef\u06fa-\u06ff"
 _WORD = f"[{_LETTERS}][{_LETTERS}\u200c\u200d]*"
 _WORDS = re.compile(_WORD)
 _MAX_HEADING_WORDS = 200
-"""Of a heading: the typesetter does not go through longer ones word by word."""
+"""Typst does not apply the show rule word by word to longer headings."""
 _JOINERS = ("\u0640", "\u200d")
-"""They have one form only, and letters join with them on both sides."""
+"""They have a single form, and letters join them on both sides."""
 _FORMS = (*range(0xFB50, 0xFC00), *range(0xFE70, 0xFEFD))
 
 _STREAM = re.compile(rb"(?<!\d)(\d++) 0 obj\s*(<<(?:(?!endobj).){0,600}?>>)\s*stream\r?\n", re.DOTALL)
 _MAPPED = re.compile(rb"(<[0-9A-F]{4}> )<(F[BE][0-9A-F]{2})>")
-_TRAILER = re.compile(rb"trailer\s*<<(.*)>>\s*startxref\s+(\d+)\s+%%EOF\s*$", re.DOTALL)
+_TRAILER = re.compile(rb"trailer\s*+<<(.*)>>\s*+startxref\s++(\d++)\s++%%EOF\s*+\Z", re.DOTALL)
 
 
 def has_arabic(text: str) -> bool:
@@ -34,29 +34,29 @@ def has_arabic(text: str) -> bool:
 
 
 def shape_text(text: str) -> Iterator[tuple[str, bool]]:
-    """A text in pieces, and of each whether its words are in whole letters now."""
-    at = begun = 0
-    said: list[str] = []
+    """The text in pieces, each with whether its words are in presentation forms."""
+    at = plain_start = 0
+    shaped: list[str] = []
     for word in _WORDS.finditer(text):
         form = _shape_word(word.group())
         if form is not None:
-            said += (text[at : word.start()], form)
+            shaped += (text[at : word.start()], form)
         else:
-            if said:
-                yield "".join(said) + text[at : word.start()], True
-            elif text[begun : word.start()]:
-                yield text[begun : word.start()], False
+            if shaped:
+                yield "".join(shaped) + text[at : word.start()], True
+            elif text[plain_start : word.start()]:
+                yield text[plain_start : word.start()], False
             yield word.group(), False
-            said = []
-            begun = word.end()
+            shaped = []
+            plain_start = word.end()
         at = word.end()
-    if said or text[at:]:
-        yield "".join((*said, text[at:])), bool(said)
+    if shaped or text[at:]:
+        yield "".join((*shaped, text[at:])), bool(shaped)
 
 
 def heading_rules(texts: Iterable[str]) -> str:
-    """The part of the source that sets the words of headings in whole letters. They themselves stay as they are, as
-    the bookmarks are made of them."""
+    """Typst rules that show the words of headings in presentation forms. The headings themselves keep their letters,
+    since bookmarks are made of them."""
     words: dict[str, str] = {}
     for text in texts:
         found = _WORDS.findall(text)
@@ -78,8 +78,9 @@ def heading_rules(texts: Iterable[str]) -> str:
 
 
 def restore_letters(pdf: bytes) -> bytes:
-    """The same file, with the letters themselves for their forms. What it says anew is appended, as PDF has it."""
-    trailer = _TRAILER.search(pdf)
+    """Maps presentation forms back to their letters, in an incremental update appended to the file."""
+    # Only the last trailer counts; searching for the first one that fits would read the rest again for each of them.
+    trailer = _TRAILER.match(pdf, max(pdf.rfind(b"trailer"), 0))
     changed = [piece for found in _STREAM.finditer(pdf) if (piece := _rewrite_cmap(pdf, found))]
     if trailer is None or not changed:
         return pdf
@@ -111,23 +112,23 @@ def _rewrite_entry(found: re.Match[bytes]) -> bytes:
 
 
 def _shape_word(word: str) -> str | None:
-    """A word in the forms of its letters; None if one of them has none."""
+    """A word in presentation forms; None if one of its letters has none."""
     forms = _forms()
     letters = [letter for letter in word if not unicodedata.combining(letter)]
     if any(letter not in forms and letter not in (*_JOINERS, "\u200c") for letter in letters):
         return None
-    said: list[str] = []
+    shaped: list[str] = []
     at = -1
     for letter in word:
         if unicodedata.combining(letter):
-            said.append(letter)
+            shaped.append(letter)
             continue
         at += 1
         after = at > 0 and _can_join(letters[at - 1], "initial") and _can_join(letter, "final")
         before = at + 1 < len(letters) and _can_join(letter, "initial") and _can_join(letters[at + 1], "final")
         place = ("medial" if after else "initial") if before else ("final" if after else "isolated")
-        said.append(forms.get(letter, {}).get(place, letter))
-    return "".join(said)
+        shaped.append(forms.get(letter, {}).get(place, letter))
+    return "".join(shaped)
 
 
 def _can_join(letter: str, form: str) -> bool:

@@ -1,8 +1,8 @@
-"""How a page looks: the part of the typesetter's source that is the same for every document."""
+"""Page layout and styles: the part of the Typst source that is the same for every document."""
 
 from collections.abc import Iterable
 
-from footnote.documents.scripts import is_right_to_left_language
+from footnote.documents.languages import is_right_to_left_language
 
 _SCRIPTS = (
     "Noto Sans Arabic",

@@ -1,4 +1,4 @@
-"""A document tree as source of the typesetter."""
+"""A document tree as Typst source."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,14 +7,14 @@ from datetime import date
 from msgspec import Struct
 from msgspec.structs import replace
 
-from footnote.documents.labels import contents_title, omitted_rows_note
+from footnote.documents.languages import contents_title, omitted_rows_note
 from footnote.documents.markdown.inlines import plain_text
 from footnote.documents.markdown.notes import number_notes
 from footnote.documents.out.pdf.arabic import WHOLE_MACRO, heading_rules
-from footnote.documents.out.pdf.formulas import MATHS_MACROS
 from footnote.documents.out.pdf.inlines import (
     HALVES_MACRO,
     KEYCAP_RULE,
+    MATHS_MACROS,
     TEXT_WIDTH,
     InlineWriter,
     Parts,
@@ -47,30 +47,31 @@ from footnote.documents.tree import (
     Table,
     ThematicBreak,
     TreeImage,
+    walk,
+    walk_document,
 )
-from footnote.documents.walk import walk, walk_document
 
 FONT_SIZES = (9.2, 8.2, 7.2, 6.2)
-"""Points: smaller letters for wider tables."""
+"""In points, by the number of columns."""
 
 _LETTER = 0.58
-"""As wide as most letters and figures are, for their height."""
+"""The average width of a character in relation to the font size."""
 _INSET = 0.62
 _SAMPLE = 200
-"""Rows that are looked at."""
+"""Rows by which the widths of columns are estimated."""
 _WIDE = re.compile("[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff60\U0001f300-\U0003ffff]")
 _WIDER = 0.75
-"""Letters that a wide one takes more."""
+"""The additional width of a wide character, in Latin letters."""
 _MAX_WORD_CHARS = 20.0
 _MAX_CELL_CHARS = 110.0
 _EVENNESS = 0.8
 _MAX_ROW_LINES = 15
-"""Of a row that stays on one page."""
+"""Limit for a row that is not broken across pages."""
 
 
 class Columns(Struct, frozen=True):
-    """`widths` are shares of the line, or None: as wide as their cells are. `size` and `inset` in points. `longest`:
-    letters that a word of each may have before it needs a place to be broken at."""
+    """`widths` are shares of the line, or None: as wide as their cells. `size` and `inset` are in points.
+    `max_word_chars`: the longest word of each column without break opportunities."""
 
     widths: tuple[float, ...] | None
     size: float
@@ -79,16 +80,16 @@ class Columns(Struct, frozen=True):
 
 
 def fit_columns(table: Table) -> Columns:
-    """The columns of a table as they fit the page."""
+    """The columns of a table, fitted to the page."""
     words, cells = _measure(table)
-    least = [min(word, _MAX_WORD_CHARS) for word in words]
+    minimum = [min(word, _MAX_WORD_CHARS) for word in words]
     for size in FONT_SIZES:
         inset = round(size * _INSET, 1)
         room = (TEXT_WIDTH - 2 * inset * len(words)) / (size * _LETTER)
         if sum(cells) <= room and max(words) <= room / 2:
             return Columns(None, size, inset, tuple(int(max(cell, 1)) + 1 for cell in cells))
-        if sum(least) <= room:
-            widths = _share_width(least, cells, room)
+        if sum(minimum) <= room:
+            widths = _share_width(minimum, cells, room)
             margin = 2 * inset / (size * _LETTER)
             return Columns(
                 tuple(round(width + margin, 1) for width in widths),
@@ -101,21 +102,21 @@ def fit_columns(table: Table) -> Columns:
 
 
 def fits_one_page(row: Sequence[tuple[Inline, ...]], columns: Columns) -> bool:
-    """Whether a row is so low that it should stand on one page."""
-    for cell, longest in zip(row, columns.max_word_chars, strict=True):
+    """Whether a row is short enough not to be broken across pages."""
+    for cell, max_chars in zip(row, columns.max_word_chars, strict=True):
         breaks = sum(1 for part in cell if isinstance(part, Break))
-        if len(cell) == 1 and isinstance(cell[0], PlainText) and len(cell[0].text) < longest:
+        if len(cell) == 1 and isinstance(cell[0], PlainText) and len(cell[0].text) < max_chars:
             continue
-        if breaks + _text_width(plain_text(cell))[1] / longest > _MAX_ROW_LINES:
+        if breaks + _text_width(plain_text(cell))[1] / max_chars > _MAX_ROW_LINES:
             return False
     return True
 
 
-def _share_width(least: list[float], cells: list[float], room: float) -> list[float]:
-    """What is left goes to those that have more to say, but a very long cell does not get all of it."""
-    wish = [max(0.0, min(cell, _MAX_CELL_CHARS) - own) ** _EVENNESS for cell, own in zip(cells, least, strict=True)]
-    spare = (room - sum(least)) / (sum(wish) or 1.0)
-    return [own + want * spare for own, want in zip(least, wish, strict=True)]
+def _share_width(minimum: list[float], cells: list[float], room: float) -> list[float]:
+    """Distributes the remaining width by content; a very long cell does not get all of it."""
+    shares = [max(0.0, min(cell, _MAX_CELL_CHARS) - low) ** _EVENNESS for cell, low in zip(cells, minimum, strict=True)]
+    spare = (room - sum(minimum)) / (sum(shares) or 1.0)
+    return [low + share * spare for low, share in zip(minimum, shares, strict=True)]
 
 
 def _measure(table: Table) -> tuple[list[float], list[float]]:
@@ -132,13 +133,13 @@ def _text_width(text: str) -> tuple[float, float]:
     if text.isascii():
         return max(map(len, text.split()), default=0), len(text)
     whole = len(text) + _WIDER * len(_WIDE.findall(text))
-    # A Chinese word may be broken anywhere: a few letters of it are enough.
+    # A Chinese word may be broken anywhere, and needs only the width of a few characters.
     word = max(map(len, _WIDE.sub(" ", text).split()), default=0)
     return max(word, min(whole, 6.0)), whole
 
 
 def move_notes_to_end(document: Document) -> Document:
-    """The same document, its marks as numbers in brackets."""
+    """The same document with endnotes: its marks are numbers in brackets."""
     numbers = number_notes(document.notes)
     blocks = [_block(block, numbers) for block in document.blocks]
     notes: list[Block] = [ThematicBreak()] if numbers else []
@@ -193,7 +194,7 @@ _CODE_CHUNK_LINES = 500
 _MIN_CONTENTS_HEADINGS = 8
 _MIN_CONTENTS_CHARS = 9000
 _MAX_CONTENTS_ENTRIES = 100
-"""Headings: of more, only the upper levels are listed."""
+"""With more headings, the contents list only the upper levels."""
 _MAX_HEADING_LEVEL = 6
 _MAX_TITLE_CHARS = 90
 _MAX_KEYWORDS = 8
@@ -201,7 +202,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def typst_source(document: Document, parts: Parts, families: frozenset[str], *, file_title: str) -> str:
-    """The whole source. `named`: the title that a document has only because its file is called so."""
+    """The whole source. `file_title`: the title of a document that is only named after its file."""
     levels = _levels(document.blocks)
     labels = {anchor: f"h{at}" for at, anchor in enumerate(levels)}
     title = _title_heading(document.blocks, levels)
@@ -237,8 +238,8 @@ def typst_source(document: Document, parts: Parts, families: frozenset[str], *, 
 
 
 class _BlockWriter:
-    """Writes blocks. `levels` of the headings by anchor; one that has none stands in a note, and is a line. `title` is
-    the heading that is the document's own, and not one of its contents."""
+    """Writes blocks. `levels` are those of the headings by anchor; a heading without one is in a note, and becomes a
+    line. `title` is the heading that is the title of the document, and not part of its contents."""
 
     def __init__(
         self, lines: InlineWriter, language: str, parts: Parts, levels: Mapping[str, int], title: Heading | None
@@ -251,12 +252,12 @@ class _BlockWriter:
         self._title = title
 
     def write_blocks(self, blocks: Sequence[Block]) -> str:
-        """A list joins the line before it; two paragraphs stand apart."""
+        """The sources of blocks, with a blank line only between two paragraphs."""
         sources: list[str] = []
         for at, block in enumerate(blocks):
             if at:
-                apart = isinstance(block, Paragraph) and isinstance(blocks[at - 1], Paragraph)
-                sources.append("\n\n" if apart else "\n")
+                are_paragraphs = isinstance(block, Paragraph) and isinstance(blocks[at - 1], Paragraph)
+                sources.append("\n\n" if are_paragraphs else "\n")
             sources.append(self.write_block(block))
         return "".join(sources)
 
@@ -326,14 +327,14 @@ class _BlockWriter:
 
     def _table(self, table: Table) -> str:
         columns = fit_columns(table)
-        before = self._lines.max_word_chars
+        outer_max_chars = self._lines.max_word_chars
         if table.rows:
             with self._lines.detach_notes() as notes:
                 head = self._row(table.head, columns)
         else:
             head, notes = self._row(table.head, columns), []
         rows = "\n".join(self._row(row, columns, "" if at else "".join(notes)) for at, row in enumerate(table.rows))
-        self._lines.max_word_chars = before
+        self._lines.max_word_chars = outer_max_chars
         aligned = "".join(f"{alignment or 'start'}, " for alignment in table.alignments)
         shares = "".join(f"{width}fr, " for width in columns.widths or ())
         widths = f"({shares})" if shares else str(len(table.head))
@@ -345,11 +346,11 @@ class _BlockWriter:
         return source
 
     def _row(self, row: Sequence[tuple[Inline, ...]], columns: Columns, notes: str = "") -> str:
-        """`notes`: of the head above it."""
+        """`notes`: those of the head above it."""
         sources: list[str] = []
         call = "" if fits_one_page(row, columns) else "high"
-        for cell, longest in zip(row, columns.max_word_chars, strict=True):
-            self._lines.max_word_chars = longest
+        for cell, max_chars in zip(row, columns.max_word_chars, strict=True):
+            self._lines.max_word_chars = max_chars
             sources.append(f"{call}[{notes}{self._lines.text_settings(cell)}{self._lines.write(cell)}], ")
             notes = ""
         return "".join(sources)
@@ -360,7 +361,7 @@ def _code(text: str, language: str) -> str:
 
 
 def _listing(text: str, language: str) -> str:
-    """Code in pieces, if it is so long that the typesetter would take ever more time for each line of it."""
+    """Long code in pieces, because Typst takes more than linear time for a block of code."""
     lines = text.split("\n")
     if len(lines) <= _MAX_HIGHLIGHTED_LINES and len(text) <= _MAX_HIGHLIGHTED_CHARS:
         return _code(text, language)
@@ -402,7 +403,7 @@ def _day(text: str | None) -> date | None:
 def _front_matter(
     document: Document, levels: Mapping[str, int], labels: Mapping[str, str], title: Heading | None
 ) -> list[str]:
-    """What stands above the text: who wrote it and when, and the contents if it is long."""
+    """The author and date above the text, and the table of contents of a long document."""
     front: list[str] = []
     if line := " · ".join(filter(None, (document.author, document.date))):
         front.append(f"#byline[{text_source(line)}]")
@@ -421,7 +422,7 @@ def _front_matter(
 
 
 def _entries(document: Document, labels: Mapping[str, str]) -> str:
-    """What the contents say of headings that have notes."""
+    """Entries of the contents for headings with notes."""
     noted = (
         part
         for part in walk(document.blocks)
@@ -441,7 +442,7 @@ def _arabic_rules(document: Document) -> list[str]:
 
 
 def _note_numbering(lines: InlineWriter) -> list[str]:
-    """The numbers of the notes in the order in which they are set."""
+    """The numbers of the notes, in the order in which they are set."""
     numbers = [lines.note_numbers.get(key, 0) for key in lines.note_labels]
     if numbers == [*range(1, len(numbers) + 1)]:
         return []
@@ -450,7 +451,7 @@ def _note_numbering(lines: InlineWriter) -> list[str]:
 
 
 def _title_heading(blocks: Sequence[Block], levels: Mapping[str, int]) -> Heading | None:
-    """The heading that the document begins with, if no other is of its level."""
+    """The first heading, if no other has its level."""
     first = blocks[0] if blocks else None
     if not isinstance(first, Heading):
         return None
@@ -458,7 +459,7 @@ def _title_heading(blocks: Sequence[Block], levels: Mapping[str, int]) -> Headin
 
 
 def _levels(blocks: Sequence[Block]) -> dict[str, int]:
-    """The levels of the headings by anchor, none left out between two: those who listen to a document count on that."""
+    """The levels of the headings by anchor, without gaps, as PDF/UA requires for screen readers."""
     levels: dict[str, int] = {}
     opened: list[int] = []
     for part in walk(blocks):

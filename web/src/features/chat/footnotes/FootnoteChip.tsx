@@ -1,14 +1,17 @@
 import { memo } from "react";
 import { useWords } from "../../../lib/i18n";
-import type { Citation, Source } from "../../../protocol/events.gen";
+import type { Citation, EvidencePassage, Source } from "../../../protocol/events.gen";
 import { conversation } from "../../../state/conversation";
-import { sourcesByNumber } from "../../../state/select";
+import { pointedBy, sourcesByNumber } from "../../../state/select";
 import { openSource } from "../../../state/view";
 import { HoverCard } from "../../../ui/HoverCard";
 import { readableText } from "../../../ui/markdown";
 import { SiteIcon, SiteName } from "../Site";
 import "./footnotes.css";
 import { words } from "./words";
+
+/** More letters than the card shows. */
+const FIRST_LINES = 600;
 
 export interface FootnoteChipProps {
   number: number;
@@ -52,7 +55,9 @@ export const FootnoteChip = memo(function FootnoteChip({ number, citation, open,
 
 function Evidence({ number, citation, open }: FootnoteChipProps) {
   const t = useWords(words);
-  const source = sourcesByNumber(conversation.get().turns).get(number) ?? null;
+  const { turns } = conversation.get();
+  const source = sourcesByNumber(turns).get(number) ?? null;
+  const passage = pointedBy(turns, citation);
   const verdict = citation?.verdict ?? null;
   const none = open ? t.unchecked : t.notChecked;
   return (
@@ -65,10 +70,24 @@ function Evidence({ number, citation, open }: FootnoteChipProps) {
           {readableText(citation.quote)}
         </q>
       )}
-      {citation && !citation.quote && source && <span className="chat-soft">{t.noQuote}</span>}
+      {citation && !citation.quote && source && <Pointed passage={passage} />}
       {source ? <Origin source={source} /> : <span className="chat-soft">{t.noSource}</span>}
       {source?.snapshot_id && <span className="chat-evidence-hint">{t.open}</span>}
     </span>
+  );
+}
+
+/** The first lines of the passage that the footnote points to, where none of its words were found to say so. */
+function Pointed({ passage }: { passage: EvidencePassage | null }) {
+  const t = useWords(words);
+  if (!passage) return <span className="chat-soft">{t.noQuote}</span>;
+  return (
+    <>
+      <span className="chat-soft">{t.pointsTo}</span>
+      <q className="chat-evidence-quote" data-pointed="" dir="auto">
+        {readableText(passage.text.slice(0, FIRST_LINES))}
+      </q>
+    </>
   );
 }
 

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useWords } from "../../../lib/i18n";
 import type { Decision } from "../../../protocol/client";
 import type { CallPart } from "../../../state/answer";
-import { decide } from "../../../state/asking";
+import { decide } from "../../../state/commands";
 import { Button } from "../../../ui/Button";
 import { attempt } from "../busy";
 import { Given } from "./Exchange";

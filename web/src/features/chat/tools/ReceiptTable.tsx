@@ -1,7 +1,7 @@
 import { number, size } from "../../../lib/format";
 import { type Locale, useLocale, useWords } from "../../../lib/i18n";
 import type { PageReport, ProviderTry, Receipt } from "../../../protocol/events.gen";
-import { cameOf, failureOf } from "./outcomes";
+import { failureOf, providerOutcome } from "./outcomes";
 import { words } from "./words";
 
 /** What a search did, step by step: whom it asked, what it read, what it kept, and how long that took. */
@@ -52,7 +52,7 @@ function Providers({ tries }: { tries: readonly ProviderTry[] }) {
           // biome-ignore lint/suspicious/noArrayIndexKey: they are never put into another order.
           <tr key={at}>
             <th scope="row">{one.provider}</th>
-            <td dir="auto">{[cameOf(one, locale), one.reason, ...one.notes].filter(Boolean).join(" · ")}</td>
+            <td dir="auto">{[providerOutcome(one, locale), ...one.notes].filter(Boolean).join(" · ")}</td>
             <td>{one.cached ? t.fromCache : seconds(one.took_ms, locale)}</td>
           </tr>
         ))}

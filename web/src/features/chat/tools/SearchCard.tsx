@@ -1,9 +1,9 @@
 import { BookOpenText, type LucideIcon } from "lucide-react";
 import { useLocale, useWords } from "../../../lib/i18n";
-import type { PageReport, Source } from "../../../protocol/events.gen";
+import type { EvidencePassage, PageReport, Source } from "../../../protocol/events.gen";
 import type { CallPart } from "../../../state/answer";
 import { type SearchFound, searchOf } from "../../../state/select";
-import { openSource } from "../../../state/view";
+import { openEvidence, openSource } from "../../../state/view";
 import { Icon } from "../../../ui/Icon";
 import { Link } from "../../../ui/Link";
 import { SiteIcon, SiteName } from "../Site";
@@ -66,6 +66,7 @@ function Findings({ call, found }: { call: CallPart; found: SearchFound }) {
       {call.result && (
         <details className="chat-more">
           <summary>{t.given}</summary>
+          <GivenPassages found={found} />
           <LongText label={t.given} text={call.result.content} />
         </details>
       )}
@@ -102,6 +103,47 @@ function Result({ source, page }: { source: Source; page: PageReport | null }) {
           <Icon of={BookOpenText} />
         </button>
       )}
+    </li>
+  );
+}
+
+/** How many passages with ids the model was given, and of which sources. */
+function GivenPassages({ found: { evidence, sources } }: { found: SearchFound }) {
+  const t = useWords(words);
+  if (evidence.length === 0) return null;
+  const bySource = Map.groupBy(evidence, (passage) => passage.number);
+  return (
+    <div className="chat-given">
+      <p>{t.passagesGiven(evidence.length, bySource.size)}</p>
+      <ul>
+        {[...bySource].map(([number, passages]) => {
+          const source = sources.find((one) => one.number === number);
+          return <GivenSource key={number} title={source?.title || source?.url || `${number}`} passages={passages} />;
+        })}
+      </ul>
+    </div>
+  );
+}
+
+function GivenSource({ title, passages }: { title: string; passages: readonly EvidencePassage[] }) {
+  const t = useWords(words);
+  return (
+    <li>
+      <span className="chat-given-title" dir="auto">
+        {title}
+      </span>
+      {passages.map((passage) => (
+        <button
+          key={passage.id}
+          type="button"
+          className="chat-given-passage"
+          aria-label={t.openGiven(passage.id, title)}
+          title={t.openGiven(passage.id, title)}
+          onClick={() => openEvidence(passage)}
+        >
+          {passage.id}
+        </button>
+      ))}
     </li>
   );
 }

@@ -1,5 +1,6 @@
 import type { Locale } from "../../../lib/i18n";
 import type { PageReport, ProviderTry, Source } from "../../../protocol/events.gen";
+import { providerFailures } from "./providerFailures";
 import { words } from "./words";
 
 type Failure = NonNullable<PageReport["failure"]>;
@@ -34,7 +35,8 @@ export function failureOf({ failure, reason, http_status }: PageReport, locale: 
   return (failure && known[failure]) || reason || t.failed;
 }
 
-export function cameOf({ outcome, count }: ProviderTry, locale: Locale): string {
+/** How a search provider answered, and why it had no results. The server's own reason is shown for an unknown code. */
+export function providerOutcome({ outcome, count, code, reason }: ProviderTry, locale: Locale): string {
   const t = words[locale];
   const known: Record<ProviderTry["outcome"], string> = {
     results: t.results(count),
@@ -43,5 +45,6 @@ export function cameOf({ outcome, count }: ProviderTry, locale: Locale): string 
     error: t.outcomeError,
     skipped: t.outcomeSkipped,
   };
-  return known[outcome] ?? outcome;
+  const why = (code && providerFailures[locale][code]) || reason;
+  return [known[outcome] ?? outcome, why].filter(Boolean).join(" · ");
 }

@@ -25,5 +25,16 @@ const TELLING = ["query", "file_path", "path", "url", "pattern", "name", "prompt
 export function tellingArgument(input: Readonly<Record<string, unknown>>): string {
   const values = [...TELLING.map((name) => input[name]), ...Object.values(input)];
   const found = values.find((value) => typeof value === "string" && value.trim() !== "" && !value.includes("\n"));
-  return typeof found === "string" ? found.trim() : "";
+  return typeof found === "string" ? readableAddress(found.trim()) : "";
+}
+
+/** Files of the session have internal addresses, such as `footnote://files/report.pdf`; readers know their names. */
+function readableAddress(argument: string): string {
+  if (!/^(?:footnote|local):\/\//.test(argument)) return argument;
+  const name = argument.slice(argument.lastIndexOf("/") + 1);
+  try {
+    return decodeURIComponent(name) || argument;
+  } catch {
+    return name;
+  }
 }

@@ -7,7 +7,7 @@ import { Button } from "../../../ui/Button";
 import { comparedAtFirst, type DiffLine, linesOf } from "./diff";
 import { useLoaded } from "./loading";
 import { Failed, Loading } from "./States";
-import type { Shown } from "./shown";
+import type { Shown } from "./versions";
 import "./tables.css";
 import { words } from "./words";
 

@@ -6,7 +6,7 @@ import { Icon } from "../../../ui/Icon";
 import { useLoaded } from "./loading";
 import { MarkdownText } from "./MarkdownText";
 import { DownloadButton, Failed, Loading } from "./States";
-import type { Shown } from "./shown";
+import type { Shown } from "./versions";
 import { words } from "./words";
 
 /** What a document says, as the agent reads it. */

@@ -5,12 +5,12 @@ import { conversation } from "../../../state/conversation";
 import { toast } from "../../../state/toasts";
 import { openFile } from "../../../state/view";
 import { Button } from "../../../ui/Button";
+import { complain, took } from "../actions";
 import { Confirm } from "../Confirm";
-import { complain, took } from "../changes";
-import { copyName } from "./copies";
+import { copyName } from "./copyName";
 import { useLoaded } from "./loading";
 import { Failed, Loading, NoView } from "./States";
-import type { Shown } from "./shown";
+import type { Shown } from "./versions";
 import { words } from "./words";
 
 export interface EditorProps {

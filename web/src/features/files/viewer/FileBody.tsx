@@ -2,15 +2,15 @@ import { PackageOpen } from "lucide-react";
 import { lazy, type ReactNode, Suspense } from "react";
 import { useWords } from "../../../lib/i18n";
 import { Button } from "../../../ui/Button";
-import { unpack } from "../changes";
+import { unpack } from "../actions";
 import { canUnpack, kindOf } from "../kinds";
 import { DocumentView } from "./DocumentView";
 import { HtmlView } from "./HtmlView";
 import { ImageView } from "./ImageView";
 import { Loading, NoView } from "./States";
-import type { Shown } from "./shown";
 import { TableView } from "./TableView";
 import { SvgSource, TextView } from "./TextView";
+import type { Shown } from "./versions";
 import { words } from "./words";
 
 /** Large, and wanted only for PDF files. */

@@ -1,6 +1,6 @@
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { useWords } from "../../../lib/i18n";
-import { whenLeaving } from "../../../state/place";
+import { router } from "../../../state/router";
 import { Confirm } from "../Confirm";
 import { words } from "./words";
 
@@ -20,7 +20,7 @@ export function useGuard(): Guard {
     dirty.current = now;
   }, []);
   useEffect(() => {
-    return whenLeaving(({ leavesFile }) => {
+    return router.block(({ leavesFile }) => {
       if (!leavesFile || !dirty.current) return false;
       // The browser is brought back to the file, and sent there again if that is wanted.
       const then = () => {

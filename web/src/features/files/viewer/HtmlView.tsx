@@ -5,7 +5,7 @@ import { api } from "../../../protocol/client";
 import { Button } from "../../../ui/Button";
 import { Icon } from "../../../ui/Icon";
 import { useFor } from "./loading";
-import type { Shown } from "./shown";
+import type { Shown } from "./versions";
 import { words } from "./words";
 
 /** A page that somebody or something wrote, with an origin of its own. Its scripts run only when they are told to: they

@@ -3,7 +3,7 @@ import { useWords } from "../../../lib/i18n";
 import { api } from "../../../protocol/client";
 import { Button } from "../../../ui/Button";
 import { Loading, NoView } from "./States";
-import type { Shown } from "./shown";
+import type { Shown } from "./versions";
 import { words } from "./words";
 
 /** An image, whole or at its own size, on squares that show where it is transparent. */

@@ -5,12 +5,12 @@ import { useLocale, useWords } from "../../../lib/i18n";
 import { Spinner } from "../../../ui/Badge";
 import { Button } from "../../../ui/Button";
 import { Icon } from "../../../ui/Icon";
-import { complain } from "../changes";
+import { complain } from "../actions";
 import { Lines } from "./Lines";
 import { useLoaded } from "./loading";
 import { NoText, PIECE_BYTES, type Piece, type Place, readPiece } from "./pieces";
 import { DownloadButton, Failed, Loading, NoView } from "./States";
-import type { Shown } from "./shown";
+import type { Shown } from "./versions";
 import { words } from "./words";
 
 /** What is too long to be shown at once, from its beginning and as far as somebody wants to read. */

@@ -5,7 +5,7 @@ import { Markdown } from "../../../ui/markdown";
 import { imagePath } from "../kinds";
 import { useFootnotes } from "./footnotes";
 import { topLevel } from "./headings";
-import type { Shown } from "./shown";
+import type { Shown } from "./versions";
 
 /** A document as it is meant to look. Images of the workspace are found beside it. */
 export function MarkdownText({ shown, text }: { shown: Shown; text: string }) {

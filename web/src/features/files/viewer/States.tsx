@@ -5,8 +5,8 @@ import { downloadFile } from "../../../state/exporting";
 import { Spinner } from "../../../ui/Badge";
 import { Button } from "../../../ui/Button";
 import { FileIcon } from "../../../ui/FileIcon";
-import { messageOf } from "../changes";
-import type { Shown } from "./shown";
+import { messageOf } from "../actions";
+import type { Shown } from "./versions";
 import { words } from "./words";
 
 export function Loading() {

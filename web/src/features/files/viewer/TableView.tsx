@@ -5,12 +5,12 @@ import { api } from "../../../protocol/client";
 import type { FileTable } from "../../../protocol/events.gen";
 import { Spinner } from "../../../ui/Badge";
 import { Button } from "../../../ui/Button";
-import { messageOf } from "../changes";
+import { messageOf } from "../actions";
 import { columnName, isNumeric, looksLikeHeading, type Row, textOf } from "./cells";
 import { useFor, useLoaded } from "./loading";
 import { Failed, Loading } from "./States";
-import type { Shown } from "./shown";
 import { Tabs } from "./Tabs";
+import type { Shown } from "./versions";
 import "./tables.css";
 import { words } from "./words";
 

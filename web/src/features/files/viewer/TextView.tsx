@@ -10,7 +10,7 @@ import { LongText } from "./LongText";
 import { useLoaded } from "./loading";
 import { MarkdownText } from "./MarkdownText";
 import { Failed, Loading } from "./States";
-import type { Shown } from "./shown";
+import type { Shown } from "./versions";
 import { words } from "./words";
 
 /** A file that holds text, as it looks or, with `source`, as it is written. */

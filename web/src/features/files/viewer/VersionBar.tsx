@@ -8,9 +8,9 @@ import { toast } from "../../../state/toasts";
 import { Button } from "../../../ui/Button";
 import { Icon } from "../../../ui/Icon";
 import { Menu } from "../../../ui/Menu";
+import { complain, took } from "../actions";
 import { Confirm } from "../Confirm";
-import { complain, took } from "../changes";
-import type { Shown, Versions } from "./shown";
+import type { Shown, Versions } from "./versions";
 import { words } from "./words";
 
 /** Which version is looked at, who wrote it, and the others to choose from. */

@@ -7,7 +7,7 @@ import { conversation } from "../../../state/conversation";
 import { sourcesByNumber } from "../../../state/select";
 import type { Footnotes } from "../../../ui/markdown";
 import { useLoaded } from "./loading";
-import type { Shown } from "./shown";
+import type { Shown } from "./versions";
 
 export interface ReportFootnote {
   number: number;

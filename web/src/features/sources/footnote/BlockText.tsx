@@ -1,7 +1,7 @@
 import { memo, type ReactNode } from "react";
 import { Link } from "../../../ui/Link";
 import type { Block } from "./blocks";
-import { isMarkdown, type Reading } from "./passages";
+import { isMarkdown, isSameRange, type Reading } from "./passages";
 import { apart, cut, overlaps, type Piece, piecesOf, type Range } from "./pieces";
 import { type Styled, signsIn } from "./signs";
 import { type Row, tableOf } from "./tables";
@@ -13,13 +13,17 @@ interface BlockProps {
   current: Range | null;
   /** What is set apart in that passage. */
   values: readonly Range[];
+  /** The passage that the model was given, if this block has more than that. */
+  outlined: Range | null;
 }
 
 /** A block of the text, word for word, with its passages marked. */
-export const BlockText = memo(function BlockText({ reading, block, current, values }: BlockProps) {
+export const BlockText = memo(function BlockText({ reading, block, current, values, outlined }: BlockProps) {
   const { kind, level, sign, continued, start, end } = block;
   const styles = stylesOf(reading, block, values);
-  const show = (range: Range) => <Words reading={reading} range={range} current={current} styles={styles} />;
+  const show = (range: Range) => (
+    <Outlined reading={reading} range={range} current={current} styles={styles} outlined={outlined} />
+  );
   const shared = {
     className: "sources-block",
     "data-kind": kind,
@@ -105,9 +109,22 @@ interface WordsProps {
   styles: readonly Styled[];
 }
 
+function Outlined({ range, outlined, ...rest }: WordsProps & { outlined: Range | null }) {
+  return cut(range, outlined ? [outlined] : []).map(({ start, end, by }) => {
+    const words = <Words key={start} range={{ start, end }} {...rest} />;
+    return by ? (
+      <span key={start} className="sources-outlined-words">
+        {words}
+      </span>
+    ) : (
+      words
+    );
+  });
+}
+
 function Words({ reading, range, current, styles }: WordsProps) {
-  const { links, quoted, snapshot, isOtherwise, passages, first } = reading;
-  const isCited = current?.start === passages[first]?.start && current?.end === passages[first]?.end;
+  const { links, quoted, snapshot, isOtherwise, passages, cited } = reading;
+  const isCited = current !== null && isSameRange(current, passages[cited] ?? null);
   return piecesOf(range, current, quoted, links).map((piece) => {
     const content = <Parts key={piece.start} text={snapshot.text} piece={piece} styles={styles} />;
     if (piece.passage === null) return content;

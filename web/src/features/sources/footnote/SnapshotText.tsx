@@ -3,9 +3,10 @@ import { size } from "../../../lib/format";
 import { useLocale, useWords } from "../../../lib/i18n";
 import { Button } from "../../../ui/Button";
 import { BlockText } from "./BlockText";
-import { isMarkdown, type Passage, type Reading } from "./passages";
+import type { Block } from "./blocks";
+import { isMarkdown, isSameRange, type Passage, type Reading } from "./passages";
 import { overlaps, type Range } from "./pieces";
-import { blocksIn, contains, grown, spanAround } from "./span";
+import { blocksIn, contains, groupsIn, grown, spanAround } from "./span";
 import { words } from "./words";
 
 interface TextProps {
@@ -13,12 +14,14 @@ interface TextProps {
   current: Passage | null;
   /** What is set apart in it. */
   values: readonly Range[];
+  /** The passage that the model was given. */
+  outlined: Range | null;
   /** Another value: the footnote was opened anew, and the passage is to be found again. */
   opening: unknown;
 }
 
 /** The text as it was read, at the passage. */
-export function SnapshotText({ reading, current, values, opening }: TextProps) {
+export function SnapshotText({ reading, current, values, outlined, opening }: TextProps) {
   const t = useWords(words);
   const room = useRef<HTMLElement>(null);
   const { text, media_type } = reading.snapshot;
@@ -33,7 +36,7 @@ export function SnapshotText({ reading, current, values, opening }: TextProps) {
       {span.start > 0 && (
         <More length={text.length} label={t.earlier} show={show} next={grown(span, text.length, "earlier")} />
       )}
-      <Blocks reading={reading} span={span} current={current} values={values} />
+      <Blocks reading={reading} span={span} current={current} values={values} outlined={outlined} />
       {span.end < text.length && (
         <More length={text.length} label={t.later} show={show} next={grown(span, text.length, "later")} />
       )}
@@ -44,10 +47,10 @@ export function SnapshotText({ reading, current, values, opening }: TextProps) {
 /** The same one each time, so that blocks are not drawn again. */
 const NO_VALUES: readonly Range[] = [];
 
-function Blocks({ reading, span, current, values }: Omit<TextProps, "opening"> & { span: Range }) {
+function Blocks({ reading, span, current, values, outlined }: Omit<TextProps, "opening"> & { span: Range }) {
   const t = useWords(words);
   let page = 0;
-  return blocksIn(reading.blocks, span).map((block) => {
+  const show = (block: Block) => {
     const before = page;
     while (page < reading.pages.length && (reading.pages[page] ?? 0) <= block.start) page += 1;
     return (
@@ -58,8 +61,24 @@ function Blocks({ reading, span, current, values }: Omit<TextProps, "opening"> &
           block={block}
           current={current && overlaps(block, current) ? current : null}
           values={current && overlaps(block, current) ? values : NO_VALUES}
+          outlined={outlined && overlaps(block, outlined) && !contains(outlined, block) ? outlined : null}
         />
       </Fragment>
+    );
+  };
+  return groupsIn(blocksIn(reading.blocks, span), outlined).map(({ isOutlined, blocks }) => {
+    const shown = blocks.map(show);
+    if (!isOutlined) return shown;
+    return (
+      <section
+        key="outlined"
+        className="sources-outlined"
+        tabIndex={-1}
+        aria-label={t.evidence}
+        data-current={(current !== null && isSameRange(current, outlined)) || undefined}
+      >
+        {shown}
+      </section>
     );
   });
 }
@@ -100,11 +119,13 @@ function useShown(
   useLayoutEffect(() => {
     const isNew = opened.current !== opening;
     opened.current = opening;
-    const mark = room.current?.querySelector<HTMLElement>("mark");
     if (!room.current) return;
-    if (mark) reveal(room.current, mark, isNew);
+    // The sign of a heading is marked too, and not drawn.
+    const mark = [...room.current.querySelectorAll("mark")].find((one) => one.getClientRects().length > 0);
+    const shown = mark?.closest<HTMLElement>(".sources-outlined[data-current]") ?? mark;
+    if (shown) reveal(room.current, shown, isNew);
     else room.current.scrollTop = 0;
-    if (isNew) (mark ?? room.current).focus({ preventScroll: true });
+    if (isNew) (shown ?? room.current).focus({ preventScroll: true });
   }, [current?.start, current?.end, id, opening]);
 }
 

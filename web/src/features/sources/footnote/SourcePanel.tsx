@@ -2,24 +2,36 @@ import { ArrowLeft } from "lucide-react";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useWords } from "../../../lib/i18n";
 import { useStore } from "../../../lib/store";
-import type { Citation, SourceSnapshot, SourceView } from "../../../protocol/events.gen";
+import type { Citation, EvidencePassage, SourceSnapshot, SourceView } from "../../../protocol/events.gen";
 import { conversation } from "../../../state/conversation";
-import { notePassage } from "../../../state/place";
+import { router } from "../../../state/router";
+import { evidenceOf, evidenceWith, pointedBy } from "../../../state/select";
+import type { Turn } from "../../../state/turns";
 import { type OpenedSource, openDrawer, openSource } from "../../../state/view";
 import { Spinner } from "../../../ui/Badge";
 import { Button } from "../../../ui/Button";
-import { citationOf, plain, sentenceOf } from "../found";
+import { useFocusHere, useLastOpened } from "../focus";
 import { OriginLink } from "../OriginLink";
-import { useHold, useLastOpened } from "../returning";
+import { citationOf, plain, sentenceOf } from "../sourceGroups";
 import "../sources.css";
 import "./footnote.css";
 import { PassageBar } from "./PassageBar";
-import { type Reading, readingOf, snapshotFor } from "./passages";
+import {
+  evidenceRange,
+  isSameRange,
+  type Opening,
+  type Passage,
+  type Reading,
+  readingOf,
+  snapshotFor,
+} from "./passages";
+import type { Range } from "./pieces";
 import { SnapshotText } from "./SnapshotText";
 import { SourceHead } from "./SourceHead";
+import { contains } from "./span";
 import { Unread, UnreadNote } from "./Unread";
 import { type Failure, useSource } from "./useSource";
-import { VerdictNote } from "./Verdict";
+import { type Place, VerdictNote } from "./Verdict";
 import { type Differences, differencesOf } from "./values";
 import { words } from "./words";
 
@@ -31,7 +43,8 @@ export interface SourcePanelProps {
 }
 
 export function SourcePanel({ opened, onBack }: SourcePanelProps) {
-  const { number, citation } = opened;
+  const { number } = opened;
+  const pointed = useStore(conversation, ({ turns }) => pointedIn(turns, opened));
   const sessionId = useStore(conversation, (known) => known.sessionId);
   const { source, failure, retry } = useSource(sessionId, number);
   useLastOpened(number);
@@ -41,7 +54,8 @@ export function SourcePanel({ opened, onBack }: SourcePanelProps) {
         <div className="sources-waiting">{failure ? <Failed failure={failure} retry={retry} /> : <Waiting />}</div>
       </Frame>
     );
-  const snapshot = snapshotFor(source, citation);
+  const opening = { citation: opened.citation, pointed, named: opened.passage };
+  const snapshot = snapshotFor(source, opening);
   const actions = <OriginLink url={source.url} title={source.title} />;
   if (snapshot === null)
     return (
@@ -52,7 +66,7 @@ export function SourcePanel({ opened, onBack }: SourcePanelProps) {
     );
   return (
     <Frame actions={actions} onBack={onBack}>
-      <Opened key={keyOf(opened)} source={source} opened={opened} preferred={snapshot} />
+      <Opened key={keyOf(opened)} source={source} opened={opened} opening={opening} preferred={snapshot} />
     </Frame>
   );
 }
@@ -60,76 +74,145 @@ export function SourcePanel({ opened, onBack }: SourcePanelProps) {
 interface OpenedProps {
   source: SourceView;
   opened: OpenedSource;
+  opening: Opening;
   preferred: SourceSnapshot;
 }
 
-function Opened({ source, opened: opening, preferred }: OpenedProps) {
-  const { claim, passage: named } = opening;
-  const [chosen, setChosen] = useState<string | null>(null);
-  const [moved, setMoved] = useState<{ opening: unknown; snapshotId: string; at: number } | null>(null);
-  const snapshot = source.snapshots.find(({ id }) => id === chosen) ?? preferred;
-  const reading = useReading(snapshot, opening.citation, named);
-  const isMoved = moved?.opening === opening && moved?.snapshotId === snapshot.id;
-  const start = named === undefined ? -1 : reading.passages.findIndex(({ name }) => name === named);
-  const shown = start < 0 ? reading.first : start;
-  const at = isMoved ? moved.at : shown;
+interface Moved {
+  opened: OpenedSource;
+  snapshotId: string;
+  at: number | "quote";
+}
+
+function Opened({ source, opened, opening, preferred }: OpenedProps) {
+  const { claim } = opened;
+  const { snapshot, reading, at, choose, move } = useLookedAt({ source, opened, opening, preferred });
   const current = reading.passages[at] ?? null;
-  useEffect(() => notePassage(opening, current?.name ?? null), [opening, current?.name]);
-  // Who came by a link clicked no footnote: the one that rests on the passage is found.
-  const linked = named === undefined ? null : current;
-  const found = useStore(conversation, ({ turns }) => linked && citationOf(turns, source.number, linked.text));
-  const citation = opening.citation ?? found;
-  const first = opening.citation ? reading.first : at;
+  useEffect(() => router.notePassage(opened, current?.name ?? null), [opened, current?.name]);
+  const { citation, pointed } = useLinked(source.number, opening, current);
+  const outlined = useMemo(() => pointed && evidenceRange(snapshot, pointed), [snapshot, pointed]);
   const answered = useStore(conversation, ({ turns }) => (citation ? sentenceOf(turns, citation) : null));
   const sentence = claim === undefined ? answered : plain(claim);
   const differences = useMemo(() => differencesIn(reading, sentence), [reading, sentence]);
+  const cited = opening.citation ? reading.cited : reading.passages.findIndex(({ text }) => text === citation?.quote);
+  const place = placeOf(reading, { at, cited, outlined, isLinked: opening.citation === null });
+  const isReturning = opening.citation !== null && at !== reading.first;
+  const goBack = () => {
+    choose(null);
+    openSource(source.number, citation, claim);
+  };
   return (
     <>
-      <SourceHead source={source} snapshot={snapshot} onChoose={setChosen} />
+      <SourceHead source={source} snapshot={snapshot} onChoose={choose} />
       {citation && (
         <VerdictNote
           citation={citation}
           sentence={sentence}
           inFile={claim !== undefined}
           differing={differences.claim}
-          found={first >= 0}
+          place={place}
+          outlined={outlined && (current && contains(outlined, current) ? "around" : "apart")}
           kept={isKept(source, citation)}
-          onReturn={at === first ? null : () => openSource(source.number, citation, claim)}
+          onReturn={isReturning ? goBack : null}
+          onQuote={quoteOpener(source, citation, cited, move)}
         />
       )}
+      {!citation && place === "pointed" && <SentNote />}
       {source.status !== "read" && <UnreadNote source={source} hasText />}
       <SnapshotText
         reading={reading}
         current={current}
-        values={at === reading.first ? differences.quote : NONE.quote}
-        opening={opening}
+        values={at === reading.cited ? differences.quote : NONE.quote}
+        outlined={outlined}
+        opening={opened}
       />
-      <PassageBar
-        source={source}
-        reading={reading}
-        at={at}
-        onMove={(next) => setMoved({ opening, snapshotId: snapshot.id, at: next })}
-      />
+      <PassageBar source={source} reading={reading} at={at} onMove={move} />
     </>
   );
+}
+
+/** The text and the passage that are looked at: those of the opening, until others are chosen. */
+function useLookedAt({ source, opened, opening, preferred }: OpenedProps) {
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [moved, setMoved] = useState<Moved | null>(null);
+  const snapshot = source.snapshots.find(({ id }) => id === chosen) ?? preferred;
+  const reading = useReading(snapshot, opening);
+  const { named } = opening;
+  const start = named === undefined ? -1 : reading.passages.findIndex(({ name }) => name === named);
+  const shown = start < 0 ? reading.first : start;
+  const isMoved = moved?.opened === opened && moved?.snapshotId === snapshot.id;
+  const at = isMoved ? moved.at : shown;
+  const move = (to: Moved["at"], snapshotId = snapshot.id) => {
+    if (snapshotId !== snapshot.id) setChosen(snapshotId);
+    setMoved({ opened, snapshotId, at: to });
+  };
+  return { snapshot, reading, at: at === "quote" ? reading.cited : at, choose: setChosen, move };
+}
+
+/** To the quotation in the text that is shown, or in the one that the footnote was checked against. */
+function quoteOpener(
+  source: SourceView,
+  citation: Citation,
+  cited: number,
+  move: (to: Moved["at"], snapshotId?: string) => void,
+): (() => void) | null {
+  if (!citation.quote) return null;
+  if (cited >= 0) return () => move(cited);
+  return citation.snapshot_id && isKept(source, citation) ? () => move("quote", citation.snapshot_id ?? "") : null;
+}
+
+/** Who came by a link clicked no footnote: the one that rests on the passage, or points to it, is found. */
+function useLinked(number: number, { citation, pointed, named }: Opening, current: Passage | null) {
+  const words = named === undefined || citation ? null : (current?.text ?? null);
+  const found = useStore(conversation, ({ turns }) => (words === null ? null : citationOf(turns, number, words)));
+  const given = useStore(conversation, ({ turns }) => {
+    if (words === null) return null;
+    return found?.quote === words ? pointedBy(turns, found) : evidenceWith(turns, number, words);
+  });
+  return { citation: citation ?? found, pointed: pointed ?? given };
+}
+
+function pointedIn(turns: readonly Turn[], { number, citation, evidence }: OpenedSource): EvidencePassage | null {
+  const passage = citation ? pointedBy(turns, citation) : evidenceOf(turns, evidence);
+  return passage?.number === number ? passage : null;
+}
+
+interface Looked {
+  at: number;
+  cited: number;
+  outlined: Range | null;
+  isLinked: boolean;
+}
+
+function placeOf({ passages, first }: Reading, { at, cited, outlined, isLinked }: Looked): Place {
+  const current = passages[at];
+  if (current && at !== cited && isSameRange(current, outlined)) return "pointed";
+  if (isLinked || (at === cited && cited >= 0)) return "quote";
+  return first < 0 ? "missing" : "elsewhere";
+}
+
+function SentNote() {
+  const t = useWords(words);
+  return <p className="sources-unread">{t.wasSent}</p>;
 }
 
 const NONE: Differences = { claim: [], quote: [] };
 
 /** What the answer says, and what the closest passage says instead, by the places of the sentence and of the text. */
-function differencesIn({ isOtherwise, passages, first }: Reading, sentence: string | null): Differences {
-  const passage = passages[first];
+function differencesIn({ isOtherwise, passages, cited }: Reading, sentence: string | null): Differences {
+  const passage = passages[cited];
   if (!(isOtherwise && passage && sentence)) return NONE;
   const { claim, quote } = differencesOf(sentence, passage.text);
   return { claim, quote: quote.map(({ start, end }) => ({ start: passage.start + start, end: passage.start + end })) };
 }
 
-/** The same text and citation are the same reading, so that its blocks are not drawn again. */
-function useReading(snapshot: SourceSnapshot, citation: Citation | null, named: string | undefined) {
-  const [known, setKnown] = useState(() => ({ snapshot, reading: readingOf(snapshot, citation, named) }));
-  if (known.snapshot === snapshot) return known.reading;
-  const reading = readingOf(snapshot, citation, named);
-  setKnown({ snapshot, reading });
+/** The same text and footnote are the same reading, so that its blocks are not drawn again. */
+function useReading(snapshot: SourceSnapshot, opening: Opening): Reading {
+  const { pointed } = opening;
+  const [known, setKnown] = useState(() => ({ snapshot, pointed, reading: readingOf(snapshot, opening) }));
+  if (known.snapshot === snapshot && known.pointed === pointed) return known.reading;
+  const reading = readingOf(snapshot, opening);
+  setKnown({ snapshot, pointed, reading });
   return reading;
 }
 
@@ -142,7 +225,7 @@ interface FrameProps {
 function Frame({ actions, onBack, children }: FrameProps) {
   const t = useWords(words);
   const back = useRef<HTMLButtonElement>(null);
-  useHold(back);
+  useFocusHere(back);
   return (
     <div className="sources-footnote">
       <div className="sources-tools">
@@ -192,7 +275,9 @@ function isKept({ snapshots }: SourceView, { snapshot_id }: Citation): boolean {
   return snapshots.some(({ id }) => id === snapshot_id);
 }
 
-function keyOf({ number, citation, passage }: OpenedSource): string {
-  const place = citation ? `${citation.start} ${citation.quote_start} ${citation.snapshot_id}` : "";
+function keyOf({ number, citation, evidence, passage }: OpenedSource): string {
+  const place = citation
+    ? `${citation.start} ${citation.quote_start} ${citation.snapshot_id} ${citation.passage}`
+    : (evidence ?? "");
   return `${number} ${place} ${passage?.includes("-") ? passage : ""}`;
 }

@@ -2,7 +2,7 @@ import { useWords } from "../../../lib/i18n";
 import { useStore } from "../../../lib/store";
 import type { PageReport, SourceView } from "../../../protocol/events.gen";
 import { conversation } from "../../../state/conversation";
-import { groupsOf, reportOf, sourceOf } from "../found";
+import { groupsOf, reportOf, sourceOf } from "../sourceGroups";
 import { reasons } from "./reasons";
 import { words } from "./words";
 

@@ -12,18 +12,25 @@ interface NoteProps {
   inFile: boolean;
   /** Its words that the passage has otherwise, or not at all. */
   differing: readonly Range[];
-  /** The passage stands in the text that is shown. */
-  found: boolean;
+  place: Place;
+  /** Where the passage that the footnote points to is, seen from the quotation. Null: it points to none that is here. */
+  outlined: "around" | "apart" | null;
   /** The text that it was checked against is there, shown or not. */
   kept: boolean;
   /** Another passage is looked at: back to the one that counts. */
   onReturn: (() => void) | null;
+  /** To the quotation, where it stands elsewhere than the passage that the footnote points to. */
+  onQuote: (() => void) | null;
 }
+
+/** What is looked at: the quotation, the passage that the footnote points to, or another one. `missing`: the text that is
+ * shown has neither of the two. */
+export type Place = "quote" | "pointed" | "elsewhere" | "missing";
 
 /** What the answer says, beside whether the source says it too. */
 export function VerdictNote(props: NoteProps) {
   const t = useWords(words);
-  const { citation, sentence, inFile, differing, found, onReturn } = props;
+  const { citation, sentence, inFile, differing, place, onReturn, onQuote } = props;
   return (
     <section className="sources-verdict" data-verdict={citation.verdict}>
       {sentence && (
@@ -34,9 +41,14 @@ export function VerdictNote(props: NoteProps) {
       )}
       <p>
         <VerdictBadge verdict={citation.verdict} /> <Explained {...props} />{" "}
-        {onReturn && found && (
+        {onReturn && place !== "missing" && (
           <Button small onClick={onReturn}>
             {t.showCited}
+          </Button>
+        )}
+        {onQuote && place === "pointed" && (
+          <Button small onClick={onQuote}>
+            {t.showQuote}
           </Button>
         )}
       </p>
@@ -56,11 +68,14 @@ function Claim({ sentence, differing }: { sentence: string; differing: readonly 
   });
 }
 
-function Explained({ citation: { quote, verdict }, found, kept, onReturn }: NoteProps) {
+function Explained({ citation: { quote, verdict }, place, outlined, inFile, kept }: NoteProps) {
   const t = useWords(words);
+  const points = inFile ? t.filePoints : t.answerPoints;
+  if (place === "pointed") return quote ? `${points} ${t.quoteElsewhere}` : `${t.nothingSupports} ${points}`;
+  if (place === "elsewhere") return t.elsewhere;
   if (!quote) return t.saysNothing;
-  if (!found) return kept ? t.otherReading : t.movedAway;
-  if (onReturn) return t.elsewhere;
-  if (verdict === "unsupported") return t.saysOtherwise;
-  return verdict === "supported" ? t.saysSo : t.saysPart;
+  if (place === "missing") return kept ? t.otherReading : t.movedAway;
+  const says = { supported: t.saysSo, partial: t.saysPart, unsupported: t.saysOtherwise }[verdict];
+  if (outlined === "apart") return `${says} ${inFile ? t.filePointsApart : t.answerPointsApart}`;
+  return outlined ? `${says} ${inFile ? t.fileOutlined : t.answerOutlined}` : says;
 }

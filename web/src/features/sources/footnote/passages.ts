@@ -1,9 +1,10 @@
 /** A snapshot made ready to be shown: its blocks, and the passages of it that are quoted. */
 
-import type { Citation, SourceSnapshot, SourceView } from "../../../protocol/events.gen";
+import type { Citation, EvidencePassage, SourceSnapshot, SourceView } from "../../../protocol/events.gen";
 import { type Block, blocksOf } from "./blocks";
 import { Offsets } from "./offsets";
 import { apart, type LinkRange, type Range, union } from "./pieces";
+import { contains } from "./span";
 
 export interface Passage extends Range {
   text: string;
@@ -23,9 +24,11 @@ export interface Reading {
   quoted: readonly Range[];
   /** Where the pages of a PDF begin. */
   pages: readonly number[];
-  /** The passage that the citation rests on; -1: none. */
+  /** The passage that is shown first; -1: none. */
   first: number;
-  /** It is the closest one, and says something else than the answer. */
+  /** The passage with the quotation that the citation rests on; -1: none. */
+  cited: number;
+  /** The quotation is the closest one, and says something else than the answer. */
   isOtherwise: boolean;
 }
 
@@ -44,14 +47,24 @@ interface Prepared {
 /** A text of megabytes is looked through once. */
 const prepared = new WeakMap<SourceSnapshot, Prepared>();
 
-/** `named`: the passage that the address names. */
-export function readingOf(snapshot: SourceSnapshot, citation: Citation | null, named?: string): Reading {
+export interface Opening {
+  citation: Citation | null;
+  /** The passage that the model was given, and that the footnote points to. */
+  pointed: EvidencePassage | null;
+  /** The passage that the address names. */
+  named?: string | undefined;
+}
+
+/** A quotation inside of the passage that is pointed to is shown first, else that passage as a whole. */
+export function readingOf(snapshot: SourceSnapshot, { citation, pointed, named }: Opening): Reading {
   const { offsets, blocks, links, pages } = prepare(snapshot);
   const cited = citation && citedRange(snapshot.text, offsets, citation);
   const quotes = snapshot.quotes.map(({ start, end }) => ({ start: offsets.unit(start), end: offsets.unit(end) }));
   const listed = distinct(quotes).map(placeOf);
   const placed = placedRange(offsets, named);
-  const ranges = distinct([...quotes, ...(cited ? [cited] : []), ...(placed ? [placed] : [])]);
+  const target = pointed && evidenceRange(snapshot, pointed);
+  const shown = target && cited && contains(target, cited) ? cited : target;
+  const ranges = distinct([...quotes, cited, placed, shown].filter((range) => range !== null));
   const passages = ranges.map(({ start, end }) => ({
     start,
     end,
@@ -59,16 +72,30 @@ export function readingOf(snapshot: SourceSnapshot, citation: Citation | null, n
     name: nameOf(listed, offsets, { start, end }),
     page: pageAt(pages, start),
   }));
-  const isCited = ({ start, end }: Range) => start === cited?.start && end === cited.end;
-  const first = citation ? passages.findIndex(isCited) : Math.min(0, passages.length - 1);
+  const indexOf = (range: Range | null) => passages.findIndex((passage) => isSameRange(passage, range));
+  const first = citation || shown ? indexOf(shown ?? cited) : Math.min(0, passages.length - 1);
   const isOtherwise = citation?.verdict === "unsupported";
-  return { snapshot, blocks, links, pages, passages, quoted: union(passages), first, isOtherwise };
+  const quoted = union(passages.filter((passage) => !isSameRange(passage, target)));
+  return { snapshot, blocks, links, pages, passages, quoted, first, cited: indexOf(cited), isOtherwise };
 }
 
-/** The reading that the citation was checked against; else one that says it too; else the last. */
-export function snapshotFor({ snapshots }: SourceView, citation: Citation | null): SourceSnapshot | null {
+/** Where a passage that the model was given stands. Null: not in this text. */
+export function evidenceRange(snapshot: SourceSnapshot, { text, start, end }: EvidencePassage): Range | null {
+  return textRange(snapshot.text, prepare(snapshot).offsets, text, start, end);
+}
+
+export function isSameRange(one: Range, other: Range | null): boolean {
+  return one.start === other?.start && one.end === other.end;
+}
+
+/** The reading that has the passage which is pointed to; else the one that the citation was checked against; else one that
+ * says it too; else the last. */
+export function snapshotFor({ snapshots }: SourceView, { citation, pointed }: Opening): SourceSnapshot | null {
   const quote = citation?.quote;
+  const given = pointed && snapshots.filter((snapshot) => evidenceRange(snapshot, pointed));
   return (
+    given?.find(({ id }) => id === pointed?.snapshot_id) ??
+    given?.[0] ??
     snapshots.find(({ id }) => id === citation?.snapshot_id) ??
     (quote ? snapshots.find(({ text }) => text.includes(quote)) : undefined) ??
     snapshots[0] ??
@@ -112,13 +139,16 @@ function prepare(snapshot: SourceSnapshot): Prepared {
 
 /** Where the quotation stands. In another reading than the one that was checked it may stand elsewhere, or nowhere. */
 function citedRange(text: string, offsets: Offsets, { quote, quote_start, quote_end }: Citation): Range | null {
-  if (!quote) return null;
-  if (quote_start !== null && quote_end !== null) {
-    const place = { start: offsets.unit(quote_start), end: offsets.unit(quote_end) };
-    if (text.slice(place.start, place.end) === quote) return place;
+  return quote ? textRange(text, offsets, quote, quote_start, quote_end) : null;
+}
+
+function textRange(text: string, offsets: Offsets, part: string, from: number | null, to: number | null): Range | null {
+  if (from !== null && to !== null) {
+    const place = { start: offsets.unit(from), end: offsets.unit(to) };
+    if (text.slice(place.start, place.end) === part) return place;
   }
-  const start = text.indexOf(quote);
-  return start < 0 ? null : { start, end: start + quote.length };
+  const start = text.indexOf(part);
+  return start < 0 ? null : { start, end: start + part.length };
 }
 
 function distinct(ranges: readonly Range[]): Range[] {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { blocksOf } from "./blocks";
-import { blocksIn, contains, grown, spanAround, WHOLE } from "./span";
+import { blocksIn, contains, groupsIn, grown, spanAround, WHOLE } from "./span";
 
 test("a short text is drawn whole", () => {
   expect(spanAround(WHOLE, { start: 5, end: 9 })).toEqual({ start: 0, end: WHOLE });
@@ -21,4 +21,17 @@ test("blocks that reach into the part belong to it", () => {
   const blocks = blocksOf("one\n\ntwo\n\nthree\n\nfour");
   expect(blocksIn(blocks, { start: 6, end: 11 }).map(({ start }) => start)).toEqual([5, 10]);
   expect(blocksIn(blocks, { start: 0, end: 21 })).toHaveLength(4);
+});
+
+test("blocks that lie within a passage are drawn together, one that reaches beyond it is not", () => {
+  const blocks = blocksOf("one\n\ntwo\n\nthree\n\nfour");
+  const shape = (passage: { start: number; end: number } | null) =>
+    groupsIn(blocks, passage).map((group) => [group.isOutlined, group.blocks.map(({ start }) => start)]);
+  expect(shape({ start: 5, end: 15 })).toEqual([
+    [false, [0]],
+    [true, [5, 10]],
+    [false, [17]],
+  ]);
+  expect(shape({ start: 11, end: 14 })).toEqual([[false, [0, 5, 10, 17]]]);
+  expect(shape(null)).toEqual([[false, [0, 5, 10, 17]]]);
 });

@@ -23,6 +23,24 @@ export function grown(span: Range, length: number, where: "earlier" | "later"): 
     : { ...span, end: Math.min(length, span.end + 2 * AROUND) };
 }
 
+interface Group {
+  isOutlined: boolean;
+  blocks: readonly Block[];
+}
+
+/** Blocks in a row that lie within a passage are drawn together. */
+export function groupsIn(blocks: readonly Block[], passage: Range | null): Group[] {
+  const isInside = (block: Block) => passage !== null && contains(passage, block);
+  const first = blocks.findIndex(isInside);
+  if (first < 0) return [{ isOutlined: false, blocks }];
+  const last = blocks.findLastIndex(isInside) + 1;
+  return [
+    { isOutlined: false, blocks: blocks.slice(0, first) },
+    { isOutlined: true, blocks: blocks.slice(first, last) },
+    { isOutlined: false, blocks: blocks.slice(last) },
+  ];
+}
+
 /** The blocks that have a part in it. */
 export function blocksIn(blocks: readonly Block[], { start, end }: Range): readonly Block[] {
   const first = firstEndingAfter(blocks, start);

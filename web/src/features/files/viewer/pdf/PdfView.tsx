@@ -6,7 +6,7 @@ import { Button } from "../../../../ui/Button";
 import { DocumentView } from "../DocumentView";
 import { useLoaded } from "../loading";
 import { Loading, NoView } from "../States";
-import type { Shown } from "../shown";
+import type { Shown } from "../versions";
 import { words } from "../words";
 import { PdfPage } from "./PdfPage";
 import "./pdf.css";
@@ -45,7 +45,7 @@ function Pages({ pdf }: { pdf: OpenedPdf }) {
   return (
     <>
       <div className="files-pdf-bar">
-        <PageChoice at={at} count={count} onGo={(number) => goTo(box.current, number)} />
+        <PageChoice at={at} count={count} onGo={(number) => navigate(box.current, number)} />
         <span className="files-space" />
         <Button
           look="quiet"
@@ -152,7 +152,7 @@ function useFitting(box: RefObject<HTMLElement | null>, width: number): number {
 
 const pagesIn = (box: HTMLElement) => [...box.querySelectorAll<HTMLElement>("[data-page]")];
 
-function goTo(box: HTMLElement | null, number: number): void {
+function navigate(box: HTMLElement | null, number: number): void {
   const page = box && pagesIn(box)[number - 1];
   if (page) box.scrollTo({ top: page.offsetTop - box.offsetTop - 8 });
 }

@@ -3,7 +3,7 @@
 import { GlobalWorkerOptions, getDocument, type PDFDocumentProxy } from "pdfjs-dist";
 import workerAddress from "pdfjs-dist/build/pdf.worker.min.mjs?url";
 import { api } from "../../../../protocol/client";
-import type { Shown } from "../shown";
+import type { Shown } from "../versions";
 
 GlobalWorkerOptions.workerSrc = workerAddress;
 

@@ -1,0 +1,168 @@
+"""Judges the quotations and verdicts of a bundle again, from the answers and the snapshots, by the code that judged
+them when the answers were written."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import takewhile
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from footnote.bundles.derived import BundledMessage, CitedText, cited_texts, sources_cited
+from footnote.bundles.schema import SNAPSHOTS_FOLDER, printable
+from footnote.evidence.claims import may_cite
+from footnote.evidence.sources import Sources
+from footnote.evidence.verdict import check_citations
+from footnote.protocol.messages import AssistantMessage, Message, ToolResultMessage
+from footnote.protocol.sources import Citation, Snapshot
+
+
+class RecheckResult(Struct, frozen=True):
+    """`wrong`: a message for each false quotation. `otherwise`: a message for each verdict that this version of
+    Footnote judges differently. `unchecked`: citations whose snapshot is not in the bundle."""
+
+    checked: int
+    unchecked: int
+    wrong: tuple[str, ...]
+    otherwise: tuple[str, ...] = ()
+    quotations: int = 0
+
+
+def recheck(
+    messages: Sequence[BundledMessage], snapshots: Mapping[str, Snapshot], missing: AbstractSet[str]
+) -> RecheckResult:
+    """`missing`: the ids of snapshots that the bundle declares as removed before the export."""
+    checked = unchecked = quotations = 0
+    wrong: list[str] = []
+    otherwise: list[str] = []
+    for at, message in enumerate(messages):
+        for source in sources_cited(message.message):
+            snapshot = snapshots.get(source.snapshot_id or "")
+            for quote in source.quotes if snapshot is not None else ():
+                quotations += 1
+                if snapshot is not None and snapshot.text[max(quote.start, 0) : max(quote.end, 0)] != quote.text:
+                    wrong.append(f"a quotation of a source is not in {SNAPSHOTS_FOLDER}{snapshot.id}.txt")
+        for text in cited_texts(message):
+            open_claims = _open_claims(text, _unknown_sources(messages[: at + 1], missing))
+            known = sum(_claim(citation) not in open_claims for citation in text.citations)
+            checked += known
+            unchecked += len(text.citations) - known
+            wrong += _false_quotations(text, snapshots, missing)
+            quotations += sum(one.quote is not None and one.snapshot_id in snapshots for one in text.citations)
+            otherwise += _other_verdicts(text, messages, at, snapshots, open_claims)
+    return RecheckResult(checked, unchecked, tuple(wrong), tuple(otherwise), quotations)
+
+
+def _unknown_sources(messages: Sequence[BundledMessage], missing: AbstractSet[str]) -> set[int]:
+    """The numbers of sources of which a snapshot is missing."""
+    if not missing:
+        return set()
+    found = (source for one in messages for source in sources_cited(one.message))
+    return {source.number or 0 for source in found if source.snapshot_id in missing}
+
+
+def _open_claims(text: CitedText, unknown: AbstractSet[int]) -> set[tuple[int, int]]:
+    """The sentences that cannot be judged: all sources of a sentence are judged together, so one missing snapshot
+    leaves the whole sentence open."""
+    return {_claim(one) for one in text.citations if one.number in unknown}
+
+
+def _claim(one: Citation) -> tuple[int, int]:
+    return one.start, one.end
+
+
+def _false_quotations(text: CitedText, snapshots: Mapping[str, Snapshot], missing: AbstractSet[str]) -> Iterator[str]:
+    for one in text.citations:
+        if not 0 <= one.start <= one.end <= len(text.text):
+            yield f"{_place(text, one)}: its sentence is not in the answer"
+        if one.quote is None:
+            continue
+        snapshot = snapshots.get(one.snapshot_id or "")
+        if snapshot is None:
+            if one.snapshot_id not in missing:
+                yield f"{_place(text, one)}: the snapshot that it quotes is not in the bundle"
+        elif not _is_quoted(one, snapshot.text):
+            yield f"{_place(text, one)}: its quotation is not in {SNAPSHOTS_FOLDER}{snapshot.id}.txt"
+
+
+def _is_quoted(one: Citation, text: str) -> bool:
+    start, end = one.quote_start, one.quote_end
+    return start is not None and end is not None and 0 <= start < end and text[start:end] == one.quote
+
+
+def _other_verdicts(
+    text: CitedText,
+    messages: Sequence[BundledMessage],
+    at: int,
+    snapshots: Mapping[str, Snapshot],
+    open_claims: AbstractSet[tuple[int, int]],
+) -> Iterator[str]:
+    if not may_cite(text.text) or (not text.citations and not _was_judged(text)):
+        if text.citations:
+            yield f"{_name(text)}: it has verdicts but no footnotes"
+        return
+    earlier = [one.message for one in messages[: at + isinstance(text.origin.message, ToolResultMessage)]]
+    sources = Sources.from_messages(earlier, snapshots)
+    # Which passages the model pointed to cannot be judged again, only whether it was given them.
+    given = tuple(replace(one, passage=None) for one in text.citations)
+    for one in text.citations:
+        if one.passage is not None and sources.evidence(one.passage) is None:
+            yield f"{_place(text, one)}: it points to passage {printable(one.passage)}, which was not found by a search"
+    fresh = check_citations(text.text, sources)
+    if fresh == given:
+        return
+    if [_marker_of(one) for one in fresh] != [_marker_of(one) for one in given]:
+        yield f"{_name(text)}: its footnotes differ from those that are judged again"
+        return
+    for now, then in zip(fresh, given, strict=True):
+        if (
+            now != then
+            and _claim(then) not in open_claims
+            and not _holds(then, text, [*earlier, *_same_round(messages, at)], snapshots)
+        ):
+            found = f"is {then.verdict!r}" if now.verdict != then.verdict else "cites another passage"
+            yield f"{_place(text, then)}: its verdict {found}, and judged again it is {now.verdict!r}"
+
+
+def _was_judged(text: CitedText) -> bool:
+    """Whether the answer was judged when it was written, so that missing verdicts were removed. Answers without usage
+    were relayed from another agent and are not judged; neither are answers that were broken off."""
+    message, ending = text.origin.message, text.origin.run.ending
+    is_own_answer = ending is not None and ending.usage is not None
+    return is_own_answer and isinstance(message, AssistantMessage) and message.stop_reason not in ("error", "aborted")
+
+
+def _marker_of(one: Citation) -> tuple[str, int, int, int]:
+    return one.marker, one.number, one.start, one.end
+
+
+def _same_round(messages: Sequence[BundledMessage], at: int) -> list[Message]:
+    """The following results of the same round: calls of one round run concurrently, so they may have come first."""
+    if isinstance(messages[at].message, AssistantMessage):
+        return []
+    results = takewhile(lambda one: isinstance(one.message, ToolResultMessage), messages[at + 1 :])
+    return [one.message for one in results]
+
+
+def _holds(then: Citation, text: CitedText, earlier: Sequence[Message], snapshots: Mapping[str, Snapshot]) -> bool:
+    """Whether the verdict holds with the snapshot that it names as the last one. When two searches read a page at the
+    same time, the order of their snapshots was not recorded."""
+    sources = Sources.from_messages(earlier, snapshots)
+    source, snapshot = sources.source(then.number), snapshots.get(then.snapshot_id or "")
+    if source is not None and snapshot is not None:
+        if all(page.snapshot_id != snapshot.id for page in sources.pages(then.number)):
+            return False
+        sources.add(replace(source, status="read"), snapshot)
+    return then in check_citations(text.text, sources)
+
+
+def _name(text: CitedText) -> str:
+    message = text.origin.message
+    if isinstance(message, ToolResultMessage):
+        return f"the summary of {printable(message.tool_call_id)}"
+    return f"{text.origin.message_id}, block {text.block}"
+
+
+def _place(text: CitedText, one: Citation) -> str:
+    sentence = text.text[max(one.start, 0) : max(one.end, 0)][:60]
+    return f"{_name(text)}, {printable(one.marker)} after “{printable(sentence)}”"

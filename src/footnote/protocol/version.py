@@ -1,3 +1,0 @@
-"""Which Footnote this is."""
-
-__version__ = "0.1.0"
