@@ -92,6 +92,10 @@ async def open_profile(
         yield profile
     finally:
         async with asyncio.timeout(TIMEOUT_SECONDS):
+            # Playwright raises the error of a route handler that the end of the context interrupts in the next test.
+            for page in context.pages:
+                await page.unroute_all(behavior="ignoreErrors")
+            await context.unroute_all(behavior="ignoreErrors")
             await context.close()
     if profile.unexpected_problems:
         raise AssertionError("\n".join(("A visit showed what none may show:", *profile.unexpected_problems)))

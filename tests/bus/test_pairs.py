@@ -132,11 +132,12 @@ async def test_a_session_is_deleted_elsewhere_with_the_run_that_answers_it(
     upstream.script(reply(say("One "), stall()))
     async with open_pair(tmp_path, upstream, **shared_services) as (one, two):
         session_id, run_id = await _start_run(one, upstream)
-        following = [asyncio.create_task(replica.stream(run_id)) for replica in (one, two)]
+        (here, received_here), (there, received_there) = _follow(one, run_id), _follow(two, run_id)
+        await _wait_for_words(1, received_here, received_there)
         await two.client.json("DELETE", f"/v2/sessions/{session_id}", status=204)
         async with asyncio.timeout(SECONDS):
             await upstream.requests[-1].connection.closed.wait()
-            await asyncio.gather(*following)
+            await asyncio.gather(here, there)
         await one.client.json("GET", f"/v2/runs/{run_id}", status=404)
 
 

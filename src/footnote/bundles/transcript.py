@@ -25,7 +25,13 @@ _ENDINGS = {
     "length": "Cut here: the longest that the model may write.",
     "max_rounds": "The agent used all its tool rounds and answered with what it had.",
 }
-_VERDICTS = {"partial": "partly supported", "unsupported": "not supported"}
+_VERDICTS = {
+    "partial": "partly supported",
+    "contradicted": "contradicted",
+    "unsupported": "not supported",
+    "uncited": "without a footnote",
+    "unread": "page not read",
+}
 
 
 class TranscriptTurn(Struct, frozen=True):

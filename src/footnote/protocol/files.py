@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from footnote.protocol.sources import Citation
+from footnote.protocol.sources import Citation, ProofCounts
 
 IconType: TypeAlias = Literal[
     "md",
@@ -105,33 +105,13 @@ class FileTable(Struct, frozen=True, kw_only=True):
     total: int
 
 
-class FileCitation(Citation, frozen=True):
-    """One footnote of a file; `start` and `end` are the offsets of its sentence in the file. `by` says how it was
-    judged: `text`, by comparing the sentence with the page."""
-
-    by: Literal["text"] = "text"
-
-
-class ProofCounts(Struct, frozen=True):
-    """How many statements of a text were judged, and with which verdict. Of a statement with several footnotes, the
-    best of their verdicts counts. `contradicted`, `uncited` and `unread` are not distinguished yet, and always 0."""
-
-    statements: int = 0
-    supported: int = 0
-    partial: int = 0
-    contradicted: int = 0
-    unsupported: int = 0
-    uncited: int = 0
-    unread: int = 0
-
-
 class FileCitations(Struct, frozen=True):
     """The footnotes of one version of a file, in the order of the text."""
 
     file_path: str
     version: int
     counts: ProofCounts
-    citations: tuple[FileCitation, ...]
+    citations: tuple[Citation, ...]
 
 
 class FileVersions(Struct, frozen=True):

@@ -10,7 +10,13 @@ from typing import Any, Literal, TypeAlias, cast
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-Verdict: TypeAlias = Literal["supported", "partial", "unsupported"]
+Verdict: TypeAlias = Literal["supported", "partial", "contradicted", "unsupported", "uncited", "unread"]
+"""`supported`: the passage says it. `partial`: it says a part of it. `contradicted`: it says otherwise. `unsupported`:
+nothing on the cited page says it. `uncited`: a statement of facts without a footnote. `unread`: its source was not read
+in this session."""
+Judge: TypeAlias = Literal["text", "model"]
+"""`text`: a verdict by comparing texts. `model`: a model pointed at the quotation, which was found on the page word for
+word."""
 SourceStatus: TypeAlias = Literal["read", "snippet", "failed"]
 
 
@@ -152,10 +158,26 @@ class Pointer(Struct, frozen=True, array_like=True):
     passages: tuple[str, ...]
 
 
+class Difference(Struct, frozen=True):
+    """Where a passage says otherwise: the text between `start` and `end`, offsets like those of the statement, stands
+    against the text between `quote_start` and `quote_end` of the snapshot."""
+
+    start: int
+    end: int
+    quote_start: int
+    quote_end: int
+
+
 class Citation(Struct, frozen=True):
-    """One footnote. `start` and `end` are the offsets of its sentence in the text of the block, `quote_start` and
-    `quote_end` are offsets in the snapshot `snapshot_id`: of a source that was read twice, the text that supports the
-    sentence. `passage` is the id of the passage that the model pointed to."""
+    """One footnote, or one statement without a footnote (`uncited`: no `marker`, and `number` 0).
+
+    `start` and `end` are the offsets of its sentence in the text of the block, `quote_start` and `quote_end` are
+    offsets in the snapshot `snapshot_id`: of a source that was read twice, the text that supports the sentence.
+    `passage` is the id of the passage that the model pointed to. `missing` names what the passage of a `partial`
+    statement does not say. `suggestion` is the number of a source of the session that supports an `uncited` statement;
+    the quotation is then that of the suggested source. `differences` show where the passage of a `contradicted`
+    statement says otherwise.
+    """
 
     marker: str
     number: int
@@ -167,6 +189,23 @@ class Citation(Struct, frozen=True):
     quote_end: int | None = None
     snapshot_id: str | None = None
     passage: str | None = None
+    by: Judge = "text"
+    missing: str | None = None
+    suggestion: int | None = None
+    differences: tuple[Difference, ...] = ()
+
+
+class ProofCounts(Struct, frozen=True):
+    """How many statements of a text were judged, and with which verdict. Of a statement with several footnotes, the
+    best of their verdicts counts."""
+
+    statements: int = 0
+    supported: int = 0
+    partial: int = 0
+    contradicted: int = 0
+    unsupported: int = 0
+    uncited: int = 0
+    unread: int = 0
 
 
 class CachedPage(Struct, frozen=True, kw_only=True):

@@ -10,13 +10,13 @@ import msgspec
 
 from footnote.evidence.claims import Claim, extract_claims
 from footnote.evidence.pointers import find_pointers, written_pointers
+from footnote.evidence.proof import count_verdicts, judge_text
 from footnote.evidence.sources import Sources
-from footnote.evidence.verdict import check_citations
 from footnote.library import Library
 from footnote.protocol.errors import UnprocessableFile, WrongKind
-from footnote.protocol.files import FileCitation, FileCitations, ProofCounts
+from footnote.protocol.files import FileCitations
 from footnote.protocol.messages import AssistantMessage, Message
-from footnote.protocol.sources import Citation, Snapshot, Verdict
+from footnote.protocol.sources import Citation, Snapshot
 from footnote.sessions.history import snapshot_ids_by_number
 from footnote.sessions.store import Sessions
 from footnote.workspace.files import OpenedFile
@@ -27,7 +27,6 @@ MAX_STATEMENTS = 400
 """A statement takes up to about 12 ms of CPU on long pages, so that a file takes at most some seconds of a thread."""
 MAX_CACHED_FILES = 64
 _CHECKED_TYPES = frozenset({"md", "txt"})
-_BEST_FIRST: tuple[Verdict, ...] = ("supported", "partial", "unsupported")
 
 
 class FileCitationChecker:
@@ -39,7 +38,7 @@ class FileCitationChecker:
         self._library = library
         self._check_lock = asyncio.Lock()
         self._user_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._cache: OrderedDict[str, tuple[FileCitation, ...]] = OrderedDict()
+        self._cache: OrderedDict[str, tuple[Citation, ...]] = OrderedDict()
 
     async def citations(self, user_id: str, session_id: str, path: str, version: int | None = None) -> FileCitations:
         """`Unknown`: there is no such session, file or version. `WrongKind`: the file is no text with footnotes."""
@@ -55,24 +54,24 @@ class FileCitationChecker:
                 if judged is None:
                     judged = await self._check(user_id, text, messages, snapshot_ids)
                     self._cache_result(key, judged)
-        return FileCitations(opened.record.path, opened.version.number, _counts(judged), judged)
+        return FileCitations(opened.record.path, opened.version.number, count_verdicts(judged), judged)
 
     async def _check(
         self, user_id: str, text: str, messages: Sequence[Message], snapshot_ids: Mapping[int, Sequence[str]]
-    ) -> tuple[FileCitation, ...]:
+    ) -> tuple[Citation, ...]:
         found = await asyncio.to_thread(_statements, text)
         numbers = {cite.number for claim in found for cite in claim.cites}
         wanted = [snapshot_id for number in numbers for snapshot_id in snapshot_ids.get(number, ())]
         snapshots = await self._library.for_user(user_id).snapshots(wanted)
         return await asyncio.to_thread(_check_text, text, found, messages, snapshots)
 
-    def _get_cached(self, key: str) -> tuple[FileCitation, ...] | None:
+    def _get_cached(self, key: str) -> tuple[Citation, ...] | None:
         judged = self._cache.get(key)
         if judged is not None:
             self._cache.move_to_end(key)
         return judged
 
-    def _cache_result(self, key: str, judged: tuple[FileCitation, ...]) -> None:
+    def _cache_result(self, key: str, judged: tuple[Citation, ...]) -> None:
         self._cache[key] = judged
         while len(self._cache) > MAX_CACHED_FILES:
             self._cache.popitem(last=False)
@@ -119,24 +118,7 @@ def _key(file_hash: str, snapshot_ids: Mapping[int, Sequence[str]], messages: It
 
 def _check_text(
     text: str, found: Sequence[Claim], messages: Sequence[Message], snapshots: Mapping[str, Snapshot]
-) -> tuple[FileCitation, ...]:
+) -> tuple[Citation, ...]:
     judged_text = text[: found[MAX_STATEMENTS].start] if len(found) > MAX_STATEMENTS else text
     pointers = find_pointers(found, written_pointers(messages))
-    judged = check_citations(judged_text, Sources.from_messages(messages, snapshots), pointers)
-    return tuple(FileCitation(*(getattr(one, name) for name in Citation.__struct_fields__)) for one in judged)
-
-
-def _counts(judged: Iterable[FileCitation]) -> ProofCounts:
-    best: dict[tuple[int, int], Verdict] = {}
-    for one in judged:
-        place = one.start, one.end
-        known = best.setdefault(place, one.verdict)
-        if _BEST_FIRST.index(one.verdict) < _BEST_FIRST.index(known):
-            best[place] = one.verdict
-    verdicts = list(best.values())
-    return ProofCounts(
-        statements=len(verdicts),
-        supported=verdicts.count("supported"),
-        partial=verdicts.count("partial"),
-        unsupported=verdicts.count("unsupported"),
-    )
+    return judge_text(judged_text, Sources.from_messages(messages, snapshots), pointers)

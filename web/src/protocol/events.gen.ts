@@ -8,7 +8,7 @@ export type IconType = "archive" | "audio" | "code" | "csv" | "docx" | "file" | 
 
 export type ConvertType = "docx" | "md" | "pdf";
 
-export type Verdict = "partial" | "supported" | "unsupported";
+export type Verdict = "contradicted" | "partial" | "supported" | "uncited" | "unread" | "unsupported";
 
 export type StreamEvent = MessageStart | BlockStart | BlockDelta | BlockStop | ToolStatus | ToolProgress | ApprovalRequired | MessageDelta | RoundRestart | Gap | MessageStop | ErrorEvent | Ping;
 
@@ -95,12 +95,16 @@ export interface Citation {
   number: number;
   start: number;
   end: number;
-  verdict: "partial" | "supported" | "unsupported";
+  verdict: "contradicted" | "partial" | "supported" | "uncited" | "unread" | "unsupported";
   quote: string | null;
   quote_start: number | null;
   quote_end: number | null;
   snapshot_id: string | null;
   passage: string | null;
+  by: "model" | "text";
+  missing: string | null;
+  suggestion: number | null;
+  differences: readonly Difference[];
 }
 
 export interface CitationsGrowth {
@@ -124,6 +128,13 @@ export interface ConvertedFile {
 
 export interface Delta {
   stop_reason: "aborted" | "error" | "length" | "max_rounds" | "stop" | "tool_use";
+}
+
+export interface Difference {
+  start: number;
+  end: number;
+  quote_start: number;
+  quote_end: number;
 }
 
 export interface Disagreement {
@@ -162,25 +173,11 @@ export interface EvidencePassage {
   snapshot_id: string;
 }
 
-export interface FileCitation {
-  marker: string;
-  number: number;
-  start: number;
-  end: number;
-  verdict: "partial" | "supported" | "unsupported";
-  quote: string | null;
-  quote_start: number | null;
-  quote_end: number | null;
-  snapshot_id: string | null;
-  passage: string | null;
-  by: "text";
-}
-
 export interface FileCitations {
   file_path: string;
   version: number;
   counts: ProofCounts;
-  citations: readonly FileCitation[];
+  citations: readonly Citation[];
 }
 
 export interface FileContent {

@@ -15,6 +15,10 @@ const CITATION: Citation = {
   quote_end: 28,
   snapshot_id: "abc",
   passage: null,
+  by: "text",
+  missing: null,
+  suggestion: null,
+  differences: [],
 };
 const USAGE = {
   input_tokens: 10,

@@ -46,7 +46,19 @@ function search(...sources: Source[]): CallPart {
 }
 
 function text(said: string, ...numbers: number[]): Block {
-  const none = { start: 0, end: 1, quote: null, quote_start: null, quote_end: null, snapshot_id: null, passage: null };
+  const none = {
+    start: 0,
+    end: 1,
+    quote: null,
+    quote_start: null,
+    quote_end: null,
+    snapshot_id: null,
+    passage: null,
+    by: "text" as const,
+    missing: null,
+    suggestion: null,
+    differences: [],
+  };
   const cite = (number: number) => ({ marker: `[${number}]`, number, verdict: "supported" as const, ...none });
   return { type: "text", text: said, open: false, citations: numbers.map(cite) };
 }

@@ -1,4 +1,4 @@
-import { Check, CircleDashed, CircleHelp, type LucideIcon } from "lucide-react";
+import { Check, CircleDashed, CircleHelp, CircleSlash, EyeOff, type LucideIcon, Quote } from "lucide-react";
 import { useWords } from "../../lib/i18n";
 import type { Verdict } from "../../protocol/events.gen";
 import { Badge, type Tone } from "../../ui/Badge";
@@ -6,9 +6,23 @@ import { Icon } from "../../ui/Icon";
 import type { Cited } from "./sourceGroups";
 import { words } from "./words";
 
-const TONES: Record<Verdict, Tone> = { supported: "good", partial: "warn", unsupported: "bad" };
-const SIGNS: Record<Verdict, LucideIcon> = { supported: Check, partial: CircleDashed, unsupported: CircleHelp };
-const BEST_FIRST: readonly Verdict[] = ["supported", "partial", "unsupported"];
+const TONES: Record<Verdict, Tone> = {
+  supported: "good",
+  partial: "warn",
+  contradicted: "bad",
+  unsupported: "bad",
+  uncited: "warn",
+  unread: "warn",
+};
+const SIGNS: Record<Verdict, LucideIcon> = {
+  supported: Check,
+  partial: CircleDashed,
+  contradicted: CircleSlash,
+  unsupported: CircleHelp,
+  uncited: Quote,
+  unread: EyeOff,
+};
+const BEST_FIRST: readonly Verdict[] = ["supported", "partial", "contradicted", "unsupported", "unread", "uncited"];
 
 export function VerdictBadge({ verdict }: { verdict: Verdict }) {
   const t = useWords(words);

@@ -49,6 +49,10 @@ const citation = (fields: Partial<Citation>): Citation => ({
   quote_end: null,
   snapshot_id: null,
   passage: null,
+  by: "text",
+  missing: null,
+  suggestion: null,
+  differences: [],
   ...fields,
 });
 

@@ -17,6 +17,8 @@ export interface Cited {
   verdicts: Readonly<Record<Verdict, number>>;
 }
 
+const NONE = { supported: 0, partial: 0, contradicted: 0, unsupported: 0, uncited: 0, unread: 0 };
+
 /** One for each search, in order, never merged. */
 export const groupsOf = lasting(
   (turn) => turn.answer.blocks.flatMap((block) => groupOf(block) ?? []),
@@ -37,7 +39,7 @@ const groupOf = remembering((block: Block): Group | null => {
 function counted(citations: readonly Citation[]): ReadonlyMap<number, Cited> {
   const cited = new Map<number, Cited>();
   for (const { number, verdict } of citations) {
-    const known = cited.get(number) ?? { total: 0, verdicts: { supported: 0, partial: 0, unsupported: 0 } };
+    const known = cited.get(number) ?? { total: 0, verdicts: NONE };
     const verdicts = { ...known.verdicts, [verdict]: known.verdicts[verdict] + 1 };
     cited.set(number, { total: known.total + 1, verdicts });
   }

@@ -25,6 +25,9 @@ export const words = phrases({
     supported: "Supported",
     partial: "Partly supported",
     unsupported: "Not supported",
+    contradicted: "Contradicted",
+    uncited: "No footnote",
+    unread: "Not read",
     verdicts: (count: number, verdict: string) => `${count}× ${verdict.toLowerCase()}`,
   },
   vi: {
@@ -51,6 +54,9 @@ export const words = phrases({
     supported: "Có căn cứ",
     partial: "Có căn cứ một phần",
     unsupported: "Không có căn cứ",
+    contradicted: "Trang nói khác",
+    uncited: "Không có chú thích",
+    unread: "Chưa đọc",
     verdicts: (count: number, verdict: string) => `${count} lần ${verdict.toLowerCase()}`,
   },
   zh: {
@@ -77,6 +83,9 @@ export const words = phrases({
     supported: "有依据",
     partial: "部分有依据",
     unsupported: "没有依据",
+    contradicted: "相互矛盾",
+    uncited: "没有脚注",
+    unread: "未读取",
     verdicts: (count: number, verdict: string) => `${count} 次${verdict}`,
   },
 });

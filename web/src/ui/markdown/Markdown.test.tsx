@@ -31,7 +31,16 @@ function cited(text: string, ...given: [marker: string, number: number, sentence
     const start = [...text.slice(0, text.indexOf(sentence))].length;
     expect(points.slice(start, start + [...sentence].length).join("")).toBe(sentence);
     const end = start + [...sentence].length;
-    const none = { quote_start: null, quote_end: null, snapshot_id: null, passage: null };
+    const none = {
+      quote_start: null,
+      quote_end: null,
+      snapshot_id: null,
+      passage: null,
+      by: "text" as const,
+      missing: null,
+      suggestion: null,
+      differences: [],
+    };
     return { marker, number, start, end, verdict: "supported", quote, ...none };
   });
   return { citations, isKnown: () => false, render: chip };

@@ -30,7 +30,10 @@ export const FootnoteChip = memo(function FootnoteChip({ number, citation, open,
     none: t.named,
     supported: t.supportedName,
     partial: t.partialName,
+    contradicted: t.contradictedName,
     unsupported: t.unsupportedName,
+    uncited: t.named,
+    unread: t.unreadName,
   };
   return (
     <HoverCard card={() => <Evidence number={number} citation={citation} open={open} />}>
@@ -46,6 +49,7 @@ export const FootnoteChip = memo(function FootnoteChip({ number, citation, open,
           <span className="chat-footnote-mark">
             {number}
             {verdict === "unsupported" && "?"}
+            {verdict === "contradicted" && "≠"}
           </span>
         </button>
       )}

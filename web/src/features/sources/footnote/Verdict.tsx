@@ -75,7 +75,14 @@ function Explained({ citation: { quote, verdict }, place, outlined, inFile, kept
   if (place === "elsewhere") return t.elsewhere;
   if (!quote) return t.saysNothing;
   if (place === "missing") return kept ? t.otherReading : t.movedAway;
-  const says = { supported: t.saysSo, partial: t.saysPart, unsupported: t.saysOtherwise }[verdict];
+  const says = {
+    supported: t.saysSo,
+    partial: t.saysPart,
+    contradicted: t.saysOtherwise,
+    unsupported: t.saysOtherwise,
+    uncited: t.saysSo,
+    unread: t.saysNothing,
+  }[verdict];
   if (outlined === "apart") return `${says} ${inFile ? t.filePointsApart : t.answerPointsApart}`;
   return outlined ? `${says} ${inFile ? t.fileOutlined : t.answerOutlined}` : says;
 }

@@ -31,6 +31,10 @@ const citation = (fields: Partial<Citation> = {}): Citation => ({
   quote_end: at(QUOTE) + [...QUOTE].length,
   snapshot_id: "one",
   passage: null,
+  by: "text",
+  missing: null,
+  suggestion: null,
+  differences: [],
   ...fields,
 });
 

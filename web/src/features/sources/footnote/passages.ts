@@ -74,7 +74,7 @@ export function readingOf(snapshot: SourceSnapshot, { citation, pointed, named }
   }));
   const indexOf = (range: Range | null) => passages.findIndex((passage) => isSameRange(passage, range));
   const first = citation || shown ? indexOf(shown ?? cited) : Math.min(0, passages.length - 1);
-  const isOtherwise = citation?.verdict === "unsupported";
+  const isOtherwise = citation?.verdict === "unsupported" || citation?.verdict === "contradicted";
   const quoted = union(passages.filter((passage) => !isSameRange(passage, target)));
   return { snapshot, blocks, links, pages, passages, quoted, first, cited: indexOf(cited), isOtherwise };
 }
