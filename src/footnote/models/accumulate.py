@@ -5,8 +5,8 @@ pieces. Pieces are joined once, at the end, so that the cost of a delta does not
 """
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Any, Literal, cast
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
 
 import jiter
 from msgspec.structs import replace
@@ -279,12 +279,13 @@ def _build_call(call_id: str, name: str, text: str) -> ToolCall:
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
-    """Whether JSON is nested more than `levels` deep, as no arguments of a tool are. The recursion ends there, too."""
-    match value:
-        case dict():
-            inner = cast("dict[Any, Any]", value).values()
-        case list():
-            inner = cast("list[Any]", value)
-        case _:
-            return False
-    return levels == 0 or any(_is_deeper(item, levels - 1) for item in inner)
+    """Whether JSON is nested more than `levels` deep, as no arguments of a tool are. It goes level by level: recursion
+    would cost a call for each of hundreds of thousands of values."""
+    containers: list[Any] = [value] if isinstance(value, _CONTAINERS) else []
+    for _ in range(levels):
+        contents: list[Iterable[Any]] = [one.values() if isinstance(one, dict) else one for one in containers]
+        containers = [item for items in contents for item in items if isinstance(item, _CONTAINERS)]
+    return bool(containers)
+
+
+_CONTAINERS = (dict, list)

@@ -89,7 +89,7 @@ test("while text streams, groups and counts stay the same things", () => {
 test("citations are counted by source and verdict", () => {
   const citations = [citation({}), citation({ verdict: "unsupported" }), citation({ number: 2, verdict: "partial" })];
   const cited = citedOf([turn({ type: "text", text: "", citations, open: false })]);
-  expect(cited.get(1)).toEqual({ total: 2, verdicts: { supported: 1, partial: 0, unsupported: 1 } });
+  expect(cited.get(1)).toMatchObject({ total: 2, verdicts: { supported: 1, partial: 0, unsupported: 1 } });
   expect(cited.get(2)?.verdicts.partial).toBe(1);
   expect(cited.get(3)).toBeUndefined();
 });
