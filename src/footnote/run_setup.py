@@ -19,6 +19,7 @@ from footnote.config.resolve import (
 )
 from footnote.config.settings import Agent, researcher_prompt
 from footnote.db.errors import DatabaseFailed
+from footnote.evidence.second_look import SecondLook
 from footnote.evidence.sources import Sources, snapshot_ids
 from footnote.library import Library
 from footnote.models.base import Endpoint, Model
@@ -85,8 +86,10 @@ class SettingsRunBuilder:
 
     async def agent_model(self, agent: Agent, wanted: str | None = None) -> Model:
         """The model of the agent, or the `wanted` one."""
+        return await self._named_model(wanted or agent.model)
+
+    async def _named_model(self, name: str | None) -> Model:
         settings = self._configuration.settings
-        name = wanted or agent.model
         listed = await self.ollama_models() if needs_ollama(settings, name) else None
         choice = resolve_model(settings, name, listed)
         if choice.type == "reader":
@@ -116,6 +119,7 @@ class SettingsRunBuilder:
             web=self.web_search(search, sources, model, library) if search else None,
             sources=sources,
             addresses=Addresses(spec.all_messages, sources, spec.workspace),
+            second_look=await self.second_look(model),
         )
         tools = merge(builtin_tools(), plugin_tools(), await self._mcp_tools_of(agent))
         return RunResources(
@@ -131,6 +135,20 @@ class SettingsRunBuilder:
         writer = None if isinstance(model, ReaderModel) else model
         finder = self._provider_search.for_library(library)
         return WebSearch(settings, sources, writer, finder=finder, crawler=self._crawler, library=library)
+
+    async def second_look(self, model: Model) -> SecondLook | None:
+        """Who reviews statements of a run of this model that comparing texts does not prove; None: nobody."""
+        name = self._configuration.settings.citations.model
+        if name == "off":
+            return None
+        if name == "session":
+            return None if isinstance(model, ReaderModel) or model.profile.is_small else SecondLook(model)
+        try:
+            reviewer = await self._named_model(name)
+        except ConfigError as error:
+            log.warning("Nobody takes a second look at statements: citations.model cannot be used. %s", error.message)
+            return None
+        return None if isinstance(reviewer, ReaderModel) else SecondLook(reviewer)
 
     async def _mcp_tools_of(self, agent: Agent) -> tuple[Tool, ...]:
         """The tools of the agent's MCP servers, which stay connected until this object is closed."""

@@ -36,7 +36,7 @@ from footnote.protocol.messages import (
     user_message,
 )
 from footnote.protocol.sources import Source
-from footnote.web_search.boundary import TAG_NAME, wrap_web_text
+from footnote.text.boundary import TAG_NAME, wrap_web_text
 from footnote.web_search.result import search_content
 
 MODEL = "footnote/scripted"

@@ -7,7 +7,7 @@ from typing import Any
 
 import aiohttp
 
-from footnote.web_search.boundary import unwrap_web_text
+from footnote.text.boundary import unwrap_web_text
 from replicas.cluster import TIMEOUT, Cluster, Replica
 from replicas.run_follower import Follower, SeenFrames
 from replicas.scripted_work import ScriptedWork, expected_report

@@ -24,10 +24,10 @@ from footnote.protocol.sources import Snapshot, Source
 from footnote.protocol.stream import Start, StreamEvent
 from footnote.protocol.tools import Progress, ToolResult
 from footnote.sessions.store import Sessions
+from footnote.text.boundary import wrap_web_text
 from footnote.tools.base import Abilities, Outcome, Tool, ToolContext
 from footnote.tools.builtin.edit_file import edit_file
 from footnote.tools.builtin.write_file import write_file
-from footnote.web_search.boundary import wrap_web_text
 from sessions.page_fold import fold_events, fold_history, plain
 from sessions.turn_writer import StoredTurn, TurnWriter, answer, tool_calls, tool_result
 from workspace.in_memory import add_upload

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from footnote.protocol.sources import Passage, Source
-from footnote.web_search.boundary import unwrap_web_text
+from footnote.text.boundary import unwrap_web_text
 from footnote.web_search.result import MAX_EXCERPT_BYTES, MAX_EXCERPT_TOKENS, search_content
 
 

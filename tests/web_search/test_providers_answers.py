@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from footnote.protocol.sources import SearchHit
-from footnote.web_search.boundary import strip_quotes
+from footnote.text.boundary import strip_quotes
 from footnote.web_search.providers import builtin_providers
 from footnote.web_search.providers.base import HttpResponse, UnreadableResponse, WebProvider
 from footnote.web_search.providers.outcomes import Outcome

@@ -27,11 +27,11 @@ from footnote.protocol.events import (
 )
 from footnote.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResultMessage, UserMessage
 from footnote.protocol.tools import Progress, ToolResult, error_result, text_result
+from footnote.text.boundary import unwrap_web_text
 from footnote.tools.approval import Approver
 from footnote.tools.base import Tool, ToolContext
 from footnote.tools.registry import Toolbox
 from footnote.tracing import SLOW_BUCKETS, Operation
-from footnote.web_search.boundary import unwrap_web_text
 
 log = logging.getLogger(__name__)
 

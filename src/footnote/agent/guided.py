@@ -35,7 +35,7 @@ from footnote.protocol.messages import (
     user_message,
 )
 from footnote.protocol.stream import Done, Failed, Start, StreamEvent, TextDelta, TextEnd, TextStart
-from footnote.web_search.boundary import MARK_ID
+from footnote.text.boundary import MARK_ID
 
 MAX_ANSWER_TOKENS = 1_024
 """The limit for one text of a model without tools. Some repeat themselves without end."""

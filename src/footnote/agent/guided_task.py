@@ -28,10 +28,10 @@ from footnote.protocol.files import split_attachments
 from footnote.protocol.messages import Image, Part, UserMessage
 from footnote.protocol.sources import EvidencePassage
 from footnote.protocol.tools import Locale, ToolSpec
+from footnote.text.boundary import unwrap_web_text, wrap_web_text
 from footnote.text.languages import detect_language
 from footnote.text.markdown import blockquote
 from footnote.text.search_terms import content_terms
-from footnote.web_search.boundary import unwrap_web_text, wrap_web_text
 
 READ_FILE_TOOL = "read_file"
 MIN_SHARED_TERMS = 0.2

@@ -32,7 +32,7 @@ from footnote.protocol.messages import (
 )
 from footnote.protocol.stream import Done, Failed
 from footnote.protocol.tools import ToolSpec
-from footnote.web_search.boundary import EVIDENCE_HEADING, TAG_NAME
+from footnote.text.boundary import EVIDENCE_HEADING, TAG_NAME
 
 # Token estimates -------------------------------------------------------------------------------------------
 #

@@ -146,6 +146,9 @@ HOST = Format("the name or the address of a network interface, such as 127.0.0.1
 HOST_AND_PORT = Format("host:port, such as wiki.intranet:8080 or [fd00::1]:80", _is_host_and_port)
 NETWORK = Format("an IP address or a network, such as 10.0.0.7 or 10.0.0.0/8", _is_network)
 MODEL_NAME = Format("PROVIDER/MODEL, such as anthropic/claude-sonnet-5-5", _matches(r"[^\s/]+/\S+"))
+SECOND_LOOK_MODEL = Format(
+    '"session", "off" or PROVIDER/MODEL, such as ollama/bespoke-minicheck', _matches(r"session|off|[^\s/]+/\S+")
+)
 PROVIDER_NAME = Format(
     "a name of letters, digits, '.', '_' and '-' (`footnote` is taken by the built-in reader)",
     _matches(r"(?!footnote$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}"),
@@ -188,6 +191,7 @@ Host: TypeAlias = Annotated[str, Meta(extra={"kind": HOST})]
 HostAndPort: TypeAlias = Annotated[str, Meta(extra={"kind": HOST_AND_PORT})]
 Network: TypeAlias = Annotated[str, Meta(extra={"kind": NETWORK})]
 ModelName: TypeAlias = Annotated[str, Meta(extra={"kind": MODEL_NAME})]
+SecondLookModel: TypeAlias = Annotated[str, Meta(extra={"kind": SECOND_LOOK_MODEL})]
 ProviderName: TypeAlias = Annotated[str, Meta(extra={"kind": PROVIDER_NAME})]
 AgentId: TypeAlias = Annotated[str, Meta(extra={"kind": AGENT_ID})]
 ServerName: TypeAlias = Annotated[str, Meta(extra={"kind": SERVER_NAME})]

@@ -19,6 +19,7 @@ from footnote.config.formats import (
     Network,
     ProviderName,
     ReferenceText,
+    SecondLookModel,
     Seconds,
     Secret,
     ServerName,
@@ -103,6 +104,7 @@ class ProfileFacts(SettingsSection, frozen=True):
     billions: Annotated[float, Meta(gt=0)] | None = None
     tools: bool | None = None
     citations: CitationStyle | None = None
+    checks: bool | None = None
     timeout_seconds: Seconds | None = None
 
 
@@ -142,6 +144,14 @@ class LimitSettings(SettingsSection, frozen=True):
     """How long a call waits for the decision of the user."""
 
 
+class CitationSettings(SettingsSection, frozen=True):
+    """`model`: who takes a second look at statements that comparing texts does not prove. `repair`: what the model is
+    asked to correct by itself."""
+
+    model: SecondLookModel = "session"
+    repair: Literal["files", "off"] = "files"
+
+
 class DatabaseSettings(SettingsSection, frozen=True):
     url: DatabaseAddress = "sqlite:footnote.db"
 
@@ -165,6 +175,7 @@ class LogSettings(SettingsSection, frozen=True):
 class Settings(SettingsSection, frozen=True):
     tools: ToolSettings = ToolSettings()
     models: ModelSettings = ModelSettings()
+    citations: CitationSettings = CitationSettings()
     server: ServerSettings = ServerSettings()
     limits: LimitSettings = LimitSettings()
     database: DatabaseSettings = DatabaseSettings()

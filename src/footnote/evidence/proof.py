@@ -9,8 +9,19 @@ from footnote.protocol.sources import Citation, Pointer, ProofCounts, Verdict
 BEST_FIRST: tuple[Verdict, ...] = ("supported", "partial", "contradicted", "unsupported", "unread", "uncited")
 
 
-def judge_text(text: str, sources: Sources, pointers: Sequence[Pointer] = ()) -> tuple[Citation, ...]:
-    """One citation for each number of each marker, in the order of the text."""
+def judge_text(
+    text: str,
+    sources: Sources,
+    pointers: Sequence[Pointer] = (),
+    *,
+    uncited: bool = False,  # noqa: ARG001 - not read yet
+    given: Sequence[str] = (),  # noqa: ARG001 - not read yet
+) -> tuple[Citation, ...]:
+    """The verdict of every statement by comparing texts, in the order of the text: one for each number of each marker.
+
+    `uncited`: also of statements of facts without a footnote, and of links to pages that were not read. `given`: texts
+    of the user, whose statements need no source.
+    """
     return check_citations(text, sources, pointers)
 
 

@@ -19,6 +19,9 @@ from footnote.protocol.messages import Usage
 _VISION_NAME = re.compile(r"vision|(?<![a-z])vl|llava|multimodal|omni|ocr")
 """Words in the name of a model that sees images, unlike others of its family: `llama-3.2-11b-vision`, `qwen2.5-vl`."""
 
+_CHECKING_NAME = "bespoke-minicheck"
+"""In the names of models that were made to check a claim against a document."""
+
 _EMBEDDING_NAME = re.compile(r"embed|minilm|paraphrase-|(?<![a-z0-9])(?:bge|gte|e5)-")
 """Words in the names of embedding models, which answer nothing."""
 
@@ -39,8 +42,9 @@ CitationStyle: TypeAlias = Literal["plain", "native"]
 
 MAX_GUIDED_BILLIONS = 14
 """A larger model is agentic. Sizes are compared in whole billions: what is sold as `14b` has 14.8."""
-MAX_TOOLLESS_BILLIONS = 4
-"""A guided model up to this size gets no tools: it calls them wrongly more often than not."""
+MAX_SMALL_BILLIONS = 4
+"""A guided model up to this size gets no tools, which it calls wrongly more often than not, and takes no second look at
+statements."""
 
 
 class Rates(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -88,6 +92,8 @@ class Profile(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     tools: bool | None = None
     """Whether the model can call tools; None: not known."""
     citations: CitationStyle = "plain"
+    checks: bool = False
+    """Whether it was made to check a claim against a document, and answers nothing but Yes or No."""
     timeout_seconds: float | None = None
     """How long it may be silent; None: as long as any other server."""
 
@@ -100,7 +106,12 @@ class Profile(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     @property
     def keeps_tools(self) -> bool:
         """Whether a guided model is offered tools for what the evidence does not answer."""
-        return self.tools is not False and (self.billions is None or int(self.billions) > MAX_TOOLLESS_BILLIONS)
+        return self.tools is not False and not self.is_small
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the model is too small for anything but an answer from what it is given."""
+        return self.billions is not None and int(self.billions) <= MAX_SMALL_BILLIONS
 
 
 def effort_of(budget: int) -> Literal["low", "medium", "high"]:
@@ -124,6 +135,7 @@ def profile_of(model: str) -> Profile:
         facts,
         images=facts.images or _VISION_NAME.search(name) is not None,
         billions=billions_in_name(name) or facts.billions,
+        checks=facts.checks or _CHECKING_NAME in name,
     )
 
 

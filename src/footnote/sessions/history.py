@@ -28,7 +28,7 @@ from footnote.protocol.messages import AssistantMessage, Block, Message, Text, T
 from footnote.protocol.sessions import ACTIVE, SourceSnapshot, SourceView
 from footnote.protocol.sources import Citation, Quote, Snapshot, Source, SourceGroup, sources_in
 from footnote.sessions import turns as stored
-from footnote.web_search.boundary import unwrap_web_text
+from footnote.text.boundary import unwrap_web_text
 
 
 class _HistoryText(Struct, tag="text"):

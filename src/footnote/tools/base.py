@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
+from footnote.evidence.second_look import SecondLook
 from footnote.evidence.sources import Sources
 from footnote.protocol.errors import ToolFailed
 from footnote.protocol.files import FileRecord
@@ -24,13 +25,15 @@ class Abilities:
     """What the tools of a run work with. A tool exists if its condition holds for this.
 
     `sources` are those of the session: what any of its tools read, and what its answers are checked against.
-    `addresses`: the addresses that a model may read; None: any, as a user may.
+    `addresses`: the addresses that a model may read; None: any, as a user may. `second_look`: who reviews statements
+    that comparing texts does not prove; None: nobody.
     """
 
     workspace: Workspace | None = None
     web: "WebSearch | None" = None
     sources: Sources = field(default_factory=Sources)
     addresses: "Addresses | None" = None
+    second_look: SecondLook | None = None
 
 
 def always(_: Abilities) -> bool:

@@ -21,8 +21,8 @@ from footnote.protocol.sources import (
     Snapshot,
     Source,
 )
+from footnote.text.boundary import EVIDENCE_HEADING, strip_quotes, wrap_web_text
 from footnote.text.markdown import blockquote
-from footnote.web_search.boundary import EVIDENCE_HEADING, strip_quotes, wrap_web_text
 from footnote.web_search.crawl.crawler import CrawledPage
 from footnote.web_search.images import icon_url
 from footnote.web_search.ranking import RankedPassages, RankedQuotes

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from footnote.net.client import Net
 from footnote.protocol.errors import UpstreamError
 from footnote.protocol.sources import ProviderTry, SearchResults
-from footnote.web_search.boundary import strip_quotes
+from footnote.text.boundary import strip_quotes
 from footnote.web_search.cache import Clock, SearchStore
 from footnote.web_search.provider_client import HttpSender, ProviderAnswer, ProviderClient, search_results
 from footnote.web_search.providers import search_providers

@@ -13,7 +13,7 @@ from footnote.models.base import Context, Model, Options
 from footnote.protocol.messages import Usage, user_message
 from footnote.protocol.sources import Passage
 from footnote.protocol.stream import Done, Failed, TextDelta
-from footnote.web_search.boundary import NOTICE, quote_external, wrap_web_text
+from footnote.text.boundary import NOTICE, quote_external, wrap_web_text
 from footnote.web_search.result import with_page_number
 from footnote.web_search.settings import SearchRequest
 

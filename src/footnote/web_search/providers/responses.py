@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 from footnote.models import wire
 from footnote.models.retry import retry_after_seconds
 from footnote.protocol.sources import SearchHit
-from footnote.web_search.boundary import quote_external
+from footnote.text.boundary import quote_external
 from footnote.web_search.providers import outcomes
 from footnote.web_search.providers.base import HttpResponse, UnreadableResponse
 from footnote.web_search.providers.outcomes import Outcome, ProviderLimits, Rate

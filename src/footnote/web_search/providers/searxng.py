@@ -1,6 +1,6 @@
 """SearXNG, a self-hosted instance that queries other engines. Its JSON format has to be switched on there."""
 
-from footnote.web_search.boundary import quote_external
+from footnote.text.boundary import quote_external
 from footnote.web_search.providers import base, responses
 from footnote.web_search.providers.base import (
     HttpRequest,

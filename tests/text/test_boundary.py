@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footnote.web_search.boundary import (
+from footnote.text.boundary import (
     TAG_NAME,
     escape_tags,
     quote_external,
