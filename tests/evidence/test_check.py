@@ -198,16 +198,11 @@ def test_an_invented_entry_in_the_list_of_sources_is_marked_and_a_true_one_is_no
     assert (entry.number, entry.verdict, text[entry.start : entry.end]) == (2, "unsupported", "An invented page")
 
 
-def test_a_source_that_was_found_but_not_read_supports_nothing() -> None:
+def test_a_source_that_was_found_but_not_read_is_said_so() -> None:
     sources = Sources()
     sources.add(source("https://example.org/", "failed"), None)
     [citation] = check_citations("The market does not open on Sundays [1].", sources)
-    assert (citation.verdict, citation.quote, citation.quote_start, citation.quote_end) == (
-        "unsupported",
-        None,
-        None,
-        None,
-    )
+    assert (citation.verdict, citation.quote, citation.quote_start, citation.quote_end) == ("unread", None, None, None)
 
 
 def test_an_unsupported_claim_shows_the_nearest_passage_only_if_it_is_near() -> None:

@@ -1,20 +1,20 @@
-"""Footnoted statements of a markdown text.
+"""The statements of a markdown text, with the footnotes and links that belong to each.
 
 A marker is `[1]`, `[2, 3]`, `[1-3]`, `[^1]`, or one in the wide brackets of Chinese. After a full stop it belongs to
 the sentence before it, at the beginning of a paragraph to the sentence after it, and in a paragraph of its own to the
 last sentence before that. Brackets in code, in the text of a link, behind a backslash, or after a name as an index
-(`a[1]`) are not a marker.
+(`a[1]`) are not a marker. Links, addresses and DOIs belong to sentences in the same way, and so do notes with a name
+(`[^smith]`).
 """
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from footnote.text.markdown import MarkdownLine, read_lines
+from footnote.evidence.statement_blocks import StatementBlock, StatementPlace, statement_blocks
 from footnote.text.sentences import Span, sentences
 from footnote.text.terms import terms
 
@@ -32,7 +32,23 @@ _CODE = re.compile(r"(?<![`\\])(`{1,8})(?!`)(.{1,1000}?)(?<!`)\1(?!`)", re.DOTAL
 _LINK = re.compile(
     r"(?<!\\)(!?)\[((?:\\.|[^\[\]\\\n]|\[[^\[\]\n]{0,100}\]){0,500})\]\((?:[^()\n]|\([^()\n]{0,500}\)){0,2000}\)"
 )
-_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,300}>|<https?://[^<>\s]{1,2000}>|\*+|~~|(?<!\w)_+|_+(?!\w)")
+_TAG = re.compile(
+    r"</?[A-Za-z][^<>\n]{0,300}>|<https?://[^<>\s]{1,2000}>|<!--(?:[^-\n]|-(?!->)){0,1000}-->"
+    r"|\*+|~~|(?<!\w)_+|_+(?!\w)"
+)
+_LINK_TARGET = re.compile(r"\s*(?:<([^<>\n]{1,2000})>|([^\s()<>]{1,2000}(?:\([^\s()]{0,500}\)[^\s()<>]{0,500}){0,4}))")
+_REFERENCE_LINK = re.compile(r"(?<![\\!\]])\[([^\[\]\n]{1,300})\]\[([^\[\]\n]{0,60})\]")
+_ADDRESS = re.compile(
+    r"(?:https?://|(?<![\w@./-])www\.(?=\w))[^\s<>\"“”‘’`|\\\[\]{}（）【】「」，。；！？、\u3000]{1,2000}"
+    r"|(?:\bdoi:\s?|(?<![\w./-]))10\.\d{4,9}/[^\s<>\"“”`|\[\]{}，。；]{1,300}",
+    re.IGNORECASE,
+)
+_BRACKET_PAIRS = ("<>", "()", "（）")
+_AFTER_ADDRESS = ".,;:!?'*_~"
+_NAMED_NOTE = re.compile(r"\[\^([^\s\[\]]{1,40})\](?!:)")
+_NOTE_DEFINITION = re.compile(r"^[ \t]{0,3}\[(\^?[^\[\]\n]{1,60})\]:[ \t]*+(?P<body>[^\n]{0,2000})", re.MULTILINE)
+_FORMULA = re.compile(r"(?<![\\$\w])\$(?=[^\s$])[^$\n]{1,300}?(?<=[^\s\\$])\$(?![\d$])")
+_IS_FORMULA = re.compile(r"[\\^_={}]")
 _CODE_NAME = re.compile(r"(?:[^\W_]*+_\w*+|[a-z]\d*|arr|argv|args|buf|idx|lst|ptr|str|tmp|vec|xs)$")
 _CODE_AFTER = re.compile(r"\s?(?:[+*/%-]?=|\+\+|--|->)|\.[a-z]+\(|\[(?!\^?\d)")
 _QUOTATION = re.compile('“[^“”]{1,2000}”|«[^«»]{1,2000}»|「[^「」]{1,2000}」|『[^『』]{1,2000}』|"[^"]{1,2000}"')
@@ -58,11 +74,22 @@ class CitedNumber(Struct, frozen=True):
     part: str = ""
 
 
+class CitedLink(Struct, frozen=True):
+    """A link of a statement: `marker` is its address as the text has it, or the note that leads to it; `url` is where
+    it leads, empty for a note without an address."""
+
+    marker: str
+    url: str
+    position: int
+
+
 class Claim(Struct, frozen=True):
     """`start` and `end` are the offsets of the sentence, without markers before or after it; those within it, also
     before its full stop, stay. `text` is the sentence as a reader sees it: without markers and markup.
 
-    `is_reference`: an entry of a list of sources, which states nothing.
+    `is_reference`: an entry of a list of sources, which states nothing. `place` is where in the text it stands, and
+    `covered` are the numbers of the footnote of the header, the line with a colon or the line of sources that it
+    belongs to.
     """
 
     start: int
@@ -70,152 +97,56 @@ class Claim(Struct, frozen=True):
     text: str
     cites: tuple[CitedNumber, ...]
     is_reference: bool = False
-
-
-StatementKind: TypeAlias = Literal["text", "whole", "attribution", "reference"]
-"""`whole`: one statement, however many sentences it has. `attribution`: a line that names the author of the quotation
-before it. `reference`: an entry of a list of sources, which states nothing."""
-
-_LABEL = (
-    r"sources?|references?|citations?|footnotes?|bibliography|works cited|"
-    r"nguồn(?: tham khảo| trích dẫn| tin)?|tài liệu tham khảo|tham khảo|chú thích|trích dẫn|"
-    r"(?:信息|资料|資料|参考|參考|引用)?(?:来源|來源)|参考(?:资料|文献|链接)?|參考(?:資料|文獻)|引用|注释|脚注|出处"
-)
-_SOURCE_HEADING = re.compile(rf"[\s#>*_]*+(?:\W{{1,3}}[ ])?(?:{_LABEL})[\s*_]*+(?:[:：][\s*_]*+)?$", re.IGNORECASE)
-_SOURCE_LINE = re.compile(rf"[\s>*_]*(?:{_LABEL})[\s*_]*[:：][\s*_]*(?=[\[［【])", re.IGNORECASE)
-_SOURCE_ENTRY = re.compile(r"[\s>]*(?:[-*+•‣◦][ \t]|\d{1,4}[.)、:]|[\[［【<]|https?://)")
-_DEFINITION = re.compile(r"\[\^?[^\]\n]{1,40}\]:[ \t]")
-_ATTRIBUTION = re.compile(r"[ \t]*(?:[—–―]|--)[ \t]*\S")
-_CELL = re.compile(r"(?:\\.|[^|\\])+")
-_CITED_CELL = re.compile(r"[\[［【]\^?\d")
-_ENDS_WITH_MARKER = re.compile(r"[0-9][\]］】][.。]?\s*$")
-_MIN_CELL_LENGTH = 40
-"""A table cell of fewer characters is no statement without its row."""
-
-
-class StatementBlock(Struct, frozen=True):
-    """A markdown block with statements. `lines` are the offsets of its lines, without the marks of list, quotation and
-    heading."""
-
-    kind: StatementKind
-    lines: tuple[Span, ...]
-
-
-def _statement_blocks(text: str) -> Iterator[StatementBlock]:
-    """The blocks of a text in order, without code. No two overlap."""
-    parser = _StatementParser(text)
-    for line in read_lines(text, indented_code=True):
-        yield from parser.feed(line)
-    yield from parser.flush()
-
-
-class _StatementParser:
-    """Groups markdown lines into blocks, with three rules of its own: a quotation of several paragraphs is one
-    statement, a list of sources states nothing, and a table row is one statement unless its cells are long."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._open: list[Span] = []
-        self._kind: StatementKind = "text"
-        self._in_quote = False
-        self._after_blank = True
-        self._in_source_list = False
-
-    def flush(self) -> Iterator[StatementBlock]:
-        if self._open:
-            yield StatementBlock(self._kind, tuple(self._open))
-        self._open = []
-
-    def feed(self, line: MarkdownLine) -> Iterator[StatementBlock]:
-        if line.kind in ("code", "fence"):
-            yield from self.flush()
-        elif line.kind == "blank":
-            # A quotation of several paragraphs may have a single marker, at its end.
-            if not line.is_quoted or not self._in_quote or self._ends_with_marker():
-                yield from self.flush()
-            self._after_blank = True
-        else:
-            if line.is_quoted != self._in_quote:
-                yield from self.flush()
-                self._in_quote = line.is_quoted
-            yield from self._feed_content(line)
-            self._after_blank = False
-
-    def _ends_with_marker(self) -> bool:
-        last = self._open[-1] if self._open else None
-        return last is None or bool(_ENDS_WITH_MARKER.search(self._text[last.start : last.end]))
-
-    def _feed_content(self, line: MarkdownLine) -> Iterator[StatementBlock]:
-        body = self._text[line.body : line.end]
-        if line.kind == "rule":
-            yield from self.flush()
-        elif _SOURCE_HEADING.match(body):
-            yield from self.flush()
-            self._in_source_list = True
-        elif self._in_source_list and line.kind != "heading" and (_SOURCE_ENTRY.match(body) or not self._after_blank):
-            yield from self._begin("reference", Span(line.body, line.end))
-        elif _DEFINITION.match(self._text, line.content) or _SOURCE_LINE.match(body):
-            yield from self._begin("reference", Span(line.body, line.end))
-            yield from self.flush()
-        else:
-            self._in_source_list = False
-            yield from self._feed_statement(line)
-
-    def _feed_statement(self, line: MarkdownLine) -> Iterator[StatementBlock]:
-        span = Span(line.content, line.end)
-        if line.kind == "row":
-            yield from self.flush()
-            yield from self._split_row(span)
-        elif line.is_quoted and _ATTRIBUTION.match(self._text, line.body):
-            yield from self._begin("attribution", span)
-        elif line.kind == "text" and self._open:
-            self._open.append(span)
-        else:
-            is_heading = line.kind == "heading"
-            yield from self._begin("whole" if line.is_quoted and not is_heading else "text", span)
-            if is_heading:
-                yield from self.flush()
-
-    def _begin(self, kind: StatementKind, span: Span) -> Iterator[StatementBlock]:
-        yield from self.flush()
-        self._kind = kind
-        self._open.append(span)
-
-    def _split_row(self, span: Span) -> Iterator[StatementBlock]:
-        """Long cells are statements by themselves; short ones are a statement only together."""
-        cells = [Span(*cell.span()) for cell in _CELL.finditer(self._text, span.start, span.end)]
-        cited = [cell for cell in cells if _CITED_CELL.search(self._text[cell.start : cell.end])]
-        if all(cell.end - cell.start >= _MIN_CELL_LENGTH for cell in cited):
-            yield from (StatementBlock("text", (cell,)) for cell in cells)
-        else:
-            yield StatementBlock("whole", tuple(cells))
+    links: tuple[CitedLink, ...] = ()
+    place: StatementPlace = "text"
+    covered: tuple[int, ...] = ()
 
 
 class _FootnoteMark(Struct, frozen=True):
+    """A marker with its numbers, or a link with its address: `link` is None for a marker."""
+
     start: int
     end: int
     text: str
-    numbers: tuple[int, ...]
+    numbers: tuple[int, ...] = ()
+    link: str | None = None
 
 
 class _ClaimDraft:
     """A sentence while its markers are collected."""
 
-    def __init__(self, start: int, end: int, parts: Sequence[tuple[int, str]], *, is_reference: bool) -> None:
+    def __init__(self, start: int, end: int, parts: Sequence[tuple[int, str]], block: StatementBlock | None) -> None:
         self.start = start
         self.end = end
         self.parts = parts
-        self.is_reference = is_reference
+        self.block = block
         self.marks: list[_FootnoteMark] = []
+        self.covered: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        text = " ".join("".join(part for _, part in self.parts).split())
+        return _SPACE_BEFORE_PUNCTUATION.sub(r"\1", text)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(number for mark in self.marks for number in mark.numbers))
 
     def claim(self) -> Claim:
-        cites = [
-            CitedNumber(mark.text, number, mark.start, self._part(mark))
-            for mark in self.marks
-            for number in dict.fromkeys(mark.numbers)
-        ]
-        text = " ".join("".join(part for _, part in self.parts).split())
-        return Claim(self.start, self.end, _SPACE_BEFORE_PUNCTUATION.sub(r"\1", text), tuple(cites), self.is_reference)
+        return Claim(
+            self.start,
+            self.end,
+            self.text,
+            tuple(
+                CitedNumber(mark.text, number, mark.start, self._part(mark))
+                for mark in self.marks
+                for number in dict.fromkeys(mark.numbers)
+            ),
+            is_reference=self.block is not None and self.block.kind == "reference",
+            links=tuple(CitedLink(mark.text, mark.link, mark.start) for mark in self.marks if mark.link is not None),
+            place=self.block.place if self.block else "text",
+            covered=self.covered,
+        )
 
     def _part(self, mark: _FootnoteMark) -> str:
         """The text between a marker, or a row of markers, and the row before it, if it is long enough."""
@@ -233,41 +164,119 @@ def may_cite(text: str) -> bool:
 
 def extract_claims(text: str) -> tuple[Claim, ...]:
     """The statements of a text that have a marker, in order."""
+    return tuple(claim for claim in extract_statements(text) if claim.cites)
+
+
+def extract_statements(text: str) -> tuple[Claim, ...]:
+    """All sentences of a text, list items and rows of tables, in order; not all of them state something."""
     text = text[:MAX_CHARACTERS]
+    addresses = {found[1].casefold(): _first_address(found["body"]) for found in _NOTE_DEFINITION.finditer(text)}
     drafts: list[_ClaimDraft] = []
     waiting: list[_FootnoteMark] = []
-    for block in _statement_blocks(text):
-        body = _ClaimText(text, block)
+    cover = _Cover()
+    for block in statement_blocks(text):
+        body = _ClaimText(text, block, addresses)
         own = body.drafts()
         if own:
             own[0].marks += waiting
             waiting = []
             body.assign_marks(own)
+            cover.add(own, block)
             drafts += own
         elif drafts:
-            drafts[-1].marks += body.marks
+            drafts[-1].marks += body.all_marks
+            cover.add_line_of_sources(body.marks, block)
         else:
-            waiting += body.marks
-    if waiting:
+            waiting += body.all_marks
+    if any(mark.numbers for mark in waiting):
         # Without any sentence the markers are a claim by themselves, so that none of them is left unjudged.
-        drafts.append(_ClaimDraft(waiting[0].start, waiting[-1].end, (), is_reference=False))
+        drafts.append(_ClaimDraft(waiting[0].start, waiting[-1].end, (), None))
         drafts[-1].marks += waiting
-    return tuple(draft.claim() for draft in drafts if draft.marks)
+    return tuple(draft.claim() for draft in drafts)
+
+
+class _Cover:
+    """Finds the footnotes that a writer gives once for several statements: in the header of a table, in the line before
+    a list that ends with a colon, or in a line of sources below a table."""
+
+    def __init__(self) -> None:
+        self._header: _ClaimDraft | None = None
+        self._rows: list[_ClaimDraft] = []
+        self._leads: list[tuple[int, _ClaimDraft]] = []
+        self._last: _ClaimDraft | None = None
+
+    def add(self, own: Sequence[_ClaimDraft], block: StatementBlock) -> None:
+        if block.kind == "reference":
+            self.add_line_of_sources([mark for draft in own for mark in draft.marks], block)
+            return
+        if block.place == "row":
+            leads = [draft for draft in (self._header, self._lead_of_table()) if draft]
+            self._rows += own
+        elif block.place == "item":
+            self._leads = [lead for lead in self._leads if lead[0] < block.indent]
+            leads = [lead for _, lead in self._leads]
+            if _is_lead(own[-1]):
+                self._leads.append((block.indent, own[-1]))
+        else:
+            leads = []
+            self._leads = [(-1, own[-1])] if _is_lead(own[-1]) else []
+        for draft in own:
+            draft.covered = tuple(dict.fromkeys(number for lead in leads for number in lead.numbers))
+        self._header = own[-1] if block.place == "label" else self._header if block.place == "row" else None
+        if block.place != "row":
+            self._rows = []
+            if block.place != "label":
+                self._last = own[-1]
+
+    def _lead_of_table(self) -> _ClaimDraft | None:
+        return self._last if self._last and self._leads and self._leads[-1][1] is self._last else None
+
+    def add_line_of_sources(self, marks: Sequence[_FootnoteMark], block: StatementBlock) -> None:
+        if block.kind == "reference":
+            numbers = [number for mark in marks for number in mark.numbers]
+            for row in self._rows:
+                row.covered = tuple(dict.fromkeys([*row.covered, *numbers]))
+            self._rows = []
+
+
+def _is_lead(draft: _ClaimDraft) -> bool:
+    return draft.text.rstrip("*_ ").endswith((":", "："))
+
+
+def _first_address(body: str) -> str:
+    """The first address in the definition of a note."""
+    found = _ADDRESS.search(body)
+    return _trim_address(found.group()) if found else ""
+
+
+def _trim_address(written: str) -> str:
+    """An address without the punctuation of the sentence around it."""
+    written = written.rstrip(_AFTER_ADDRESS)
+    while written.endswith(")") and written.count(")") > written.count("("):
+        written = written[:-1].rstrip(_AFTER_ADDRESS)
+    return written
+
+
+def _is_web_address(address: str) -> bool:
+    return address[:8].casefold().startswith(("http://", "https://", "www."))
 
 
 class _ClaimText:
     """A block without its markers and markup."""
 
-    def __init__(self, text: str, block: StatementBlock) -> None:
+    def __init__(self, text: str, block: StatementBlock, addresses: Mapping[str, str]) -> None:
         self._block = block
+        self._addresses = addresses
         self._offset = block.lines[0].start
         self._raw = text[self._offset : block.lines[-1].end]
         self._visible = bytearray(len(self._raw))
         self._markup = bytearray(len(self._raw))
         for line in block.lines:
             self._show(line.start - self._offset, line.end - self._offset)
+        self._links: list[_FootnoteMark] = []
         self._no_marker = self._hide_markup()
         self.marks = tuple(self._find_marks())
+        self._links += self._named_notes()
         self._marker_ends = {mark.end - self._offset for mark in self.marks}
         self._masked_text = self._mask_text()
 
@@ -285,12 +294,21 @@ class _ClaimText:
             self._hide(code.start(), code.end(1))
             self._hide(code.end(2), code.end())
             blocked[code.start() : code.end()] = b"\1" * (code.end() - code.start())
+        for formula in _FORMULA.finditer(self._raw):
+            if _IS_FORMULA.search(formula.group()):
+                blocked[formula.start() : formula.end()] = b"\1" * (formula.end() - formula.start())
         for link in _LINK.finditer(self._raw):
             if any(blocked[link.start() : link.end()]):
                 continue
+            target = _LINK_TARGET.match(self._raw, link.end(2) + 2, link.end())
+            if target and not link[1]:
+                self._add_link(link, target[1] or target[2])
+            if not link[1] and self._are_brackets(link.start(), link.end()):
+                self._hide(link.start() - 1, link.end() + 1)  # `(Reuters)`: a source, and no part of the sentence
             self._hide(link.start(), link.end() if link[1] else link.start(2))
             self._hide(link.end(2), link.end())
             blocked[link.start() : link.end()] = b"\1" * (link.end() - link.start())
+        self._hide_addresses(blocked)
         for tag in _TAG.finditer(self._raw):
             if not blocked[tag.start()] and self._raw[tag.start() - 1 : tag.start()] != "\\":
                 self._hide(tag.start(), tag.end())
@@ -299,6 +317,51 @@ class _ClaimText:
                 self._hide(escape.start(), escape.end())
                 blocked[escape.start() : escape.end() + 1] = b"\1\1"
         return blocked
+
+    def _hide_addresses(self, blocked: bytearray) -> None:
+        """Hides addresses and DOIs in the text, and takes links by a reference (`[text][name]`) for what they are."""
+        for link in _REFERENCE_LINK.finditer(self._raw):
+            name = (link[2] or link[1]).casefold()
+            if name in self._addresses and not name.isdigit() and not any(blocked[link.start() : link.end()]):
+                self._add_link(link, self._addresses[name])
+                self._hide(link.start(), link.start(1))
+                self._hide(link.end(1), link.end())
+                blocked[link.start() : link.end()] = b"\1" * (link.end() - link.start())
+        for found in _ADDRESS.finditer(self._raw):
+            written = _trim_address(found.group())
+            start, end = found.start(), found.start() + len(written)
+            if "/" not in written or any(blocked[start:end]):
+                continue
+            doi = written[written.find("10.") :] if not _is_web_address(written) else ""
+            url = f"https://doi.org/{doi}" if doi else written if "://" in written else f"https://{written}"
+            self._links.append(_FootnoteMark(self._offset + start, self._offset + end, written, link=url))
+            start, end = (start - 1, end + 1) if self._are_brackets(start, end) else (start, end)
+            self._hide(start, end)
+            blocked[start:end] = b"\1" * (end - start)
+
+    def _are_brackets(self, start: int, end: int) -> bool:
+        """Whether the text between two offsets stands alone in brackets."""
+        return self._raw[max(0, start - 1) : start] + self._raw[end : end + 1] in _BRACKET_PAIRS
+
+    def _add_link(self, link: re.Match[str], address: str) -> None:
+        if _is_web_address(address):
+            url = address if "://" in address else f"https://{address}"
+            self._links.append(_FootnoteMark(self._offset + link.start(), self._offset + link.end(), address, link=url))
+
+    def _named_notes(self) -> Iterator[_FootnoteMark]:
+        """The notes with a name, and where their definitions lead. Notes with a number are footnotes."""
+        for found in _NAMED_NOTE.finditer(self._raw):
+            if found[1].isdecimal() or any(self._no_marker[found.start() : found.end()]):
+                continue
+            self._hide(found.start(), found.end(), markup=False)
+            address = self._addresses.get(f"^{found[1]}".casefold(), "")
+            yield _FootnoteMark(
+                self._offset + found.start(), self._offset + found.end(), address or found.group(), link=address
+            )
+
+    @property
+    def all_marks(self) -> list[_FootnoteMark]:
+        return sorted([*self.marks, *self._links], key=lambda mark: mark.start)
 
     def _find_marks(self) -> Iterator[_FootnoteMark]:
         for found in _MARKER.finditer(self._raw):
@@ -345,7 +408,7 @@ class _ClaimText:
         for span in self._sentences():
             start, last = self._extent(span, last)
             offsets = self._offset + start, self._offset + last
-            drafts.append(_ClaimDraft(*offsets, self._split_parts(span), is_reference=self._block.kind == "reference"))
+            drafts.append(_ClaimDraft(*offsets, self._split_parts(span), self._block))
         return drafts
 
     def _extent(self, span: Span, last: int) -> tuple[int, int]:
@@ -409,7 +472,7 @@ class _ClaimText:
     def assign_marks(self, drafts: Sequence[_ClaimDraft]) -> None:
         """Adds each marker to the sentence that contains it, or else to the last one before it."""
         at = 0
-        for mark in self.marks:
+        for mark in self.all_marks:
             while at + 1 < len(drafts) and drafts[at + 1].start <= mark.start:
                 at += 1
             drafts[at].marks.append(mark)

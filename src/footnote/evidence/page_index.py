@@ -84,6 +84,14 @@ class PageIndex:
         index = self._index
         return math.log(1 + len(index.starts) / (max(1, len(index.occurrences.get(key, ()))) + 0.5))
 
+    def has_term(self, key: str) -> bool:
+        return key in self._index.occurrences
+
+    def best_share(self, weights: Mapping[str, float]) -> float:
+        """The largest share of the terms' weight in one sentence."""
+        _, scores = self._sentences_with(weights)
+        return max(scores.values(), default=0.0) / (sum(weights.values()) or 1.0)
+
     def is_proper_name(self, word: str) -> bool:
         """Whether the page has a word with a capital letter at a place where only a name has one."""
         known = self._proper_names.get(word)

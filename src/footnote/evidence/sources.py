@@ -34,6 +34,7 @@ class Sources:
         """The highest passage number of each source."""
         self._used_numbers: set[int] = set()
         self._last_number = 0
+        self._read_addresses: dict[str, int] | None = None
 
     @classmethod
     def from_messages(cls, messages: Iterable[Message], snapshots: Mapping[str, Snapshot]) -> "Sources":
@@ -71,6 +72,7 @@ class Sources:
     def add(self, source: Source, snapshot: Snapshot | None) -> None:
         """Adds a source and the text that was read from it, beside its earlier texts."""
         number = self.assign_number(source.url)
+        self._read_addresses = None
         pages = self._pages.get(number, ())
         if snapshot is not None:
             page = next((page for page in pages if page.text == snapshot.text), None) or PageIndex(snapshot)
@@ -84,6 +86,26 @@ class Sources:
         elif pages:
             return
         self._sources[number] = replace(source, number=number)
+
+    def find_number(self, url: str) -> int | None:
+        """The number of the source that an address leads to, if it was read: by the address that was found, or by the
+        one that the page itself has. `http` and a slash at the end make no difference here."""
+        wanted = _loose_url(url)
+        if self._read_addresses is None:
+            self._read_addresses = {
+                _loose_url(address): number
+                for number in reversed(self.numbers)
+                for address in self._addresses_of(number)
+            }
+        return self._read_addresses.get(wanted)
+
+    def _addresses_of(self, number: int) -> Iterator[str]:
+        for page in self._pages.get(number, ()):
+            yield page.snapshot.url
+            if page.snapshot.canonical_url:
+                yield page.snapshot.canonical_url
+        if number in self._pages:
+            yield self._sources[number].url
 
     def source(self, number: int) -> Source | None:
         return self._sources.get(number)
@@ -160,3 +182,7 @@ def normalize_url(url: str) -> str:
         authority = f"{authority}:{port}"
     query = "&".join(pair for pair in parts.query.split("&") if not _TRACKING.fullmatch(pair.partition("=")[0]))
     return urlunsplit((scheme, f"{user}@{authority}" if user else authority, parts.path or "/", query, ""))
+
+
+def _loose_url(url: str) -> str:
+    return normalize_url(url).partition("://")[2].removeprefix("www.").rstrip("/")

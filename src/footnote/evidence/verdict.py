@@ -372,34 +372,34 @@ def _number_spellings(value: Value) -> list[str]:
 # All footnotes of a text ---------------------------------------------------------------------------------
 
 
-_MAX_CLAIM_LENGTH = 1500
+MAX_CLAIM_LENGTH = 1500
 """Limit for the part of a claim that is compared: a source can support no more than a part of a longer one."""
 MAX_CITATIONS = 10_000
 MAX_COMPARISONS = 4_000
 MAX_COMPARED_CHARACTERS = 400_000_000
 """Limits for the comparisons of one text with pages, and for the characters of these pages in all: some seconds of
 work, whatever the pages. They are counts and not a time, so that the same text always gets the same verdicts."""
-_RANKS = ("unsupported", "partial", "supported")
+_RANKS = ("unread", "unsupported", "partial", "supported")
 
 
 def check_citations(text: str, sources: Sources, pointers: Sequence[Pointer] = ()) -> tuple[Citation, ...]:
     """One citation for each number of each marker, in order. `pointers`: the passages that markers of the text point
     to, which decide where a footnote leads and nothing else.
 
-    `start` and `end` are those of the sentence (see `claims.Claim`). A number without a source is `unsupported`, and so
-    is one whose page was not read. In a list of sources, only numbers without a source give a citation.
+    `start` and `end` are those of the sentence (see `claims.Claim`). A number without a source is `unsupported`, one
+    whose page was not read is `unread`. In a list of sources, only numbers without a source give a citation.
 
     The work is limited for any text: once the comparisons are used up, the remaining statements are `unsupported`
     without a quotation, the least that can be claimed; beyond `MAX_CITATIONS` and `claims.MAX_CHARACTERS` there is no
     citation.
     """
-    comparer = _Comparer(sources)
+    comparer = Comparer(sources)
     passages = {pointer.offset: pointer.passages for pointer in pointers}
-    found = (citation for claim in extract_claims(text) for citation in _check_claim(claim, comparer, passages))
+    found = (citation for claim in extract_claims(text) for citation in check_claim(claim, comparer, passages))
     return tuple(islice(found, MAX_CITATIONS))
 
 
-class _Comparer:
+class Comparer:
     """Compares the statements of one text with pages, within the limits."""
 
     def __init__(self, sources: Sources) -> None:
@@ -410,8 +410,9 @@ class _Comparer:
     def find_evidence(self, text: str, number: int) -> Evidence:
         """The evidence of a source for a claim: its latest text, if that supports it, otherwise the text that does so
         best."""
-        best = Evidence("unsupported")
-        for page in self.sources.pages(number):
+        pages = self.sources.pages(number)
+        best = Evidence("unsupported" if pages or self.sources.source(number) is None else "unread")
+        for page in pages:
             if self._comparisons_left == 0 or self._characters_left < len(page.text):
                 break
             self._comparisons_left -= 1
@@ -423,21 +424,22 @@ class _Comparer:
         return best
 
 
-def _check_claim(claim: Claim, comparer: _Comparer, passages: Mapping[int, Sequence[str]]) -> Iterator[Citation]:
+def check_claim(claim: Claim, comparer: Comparer, passages: Mapping[int, Sequence[str]]) -> Iterator[Citation]:
+    """The citations of one statement: all its sources are judged together."""
     if claim.is_reference:
         unknown = [cite for cite in claim.cites if comparer.sources.source(cite.number) is None]
         yield from (_citation(claim, cite, Evidence("unsupported"), None) for cite in unknown)
         return
-    text = claim.text[:_MAX_CLAIM_LENGTH]
+    text = claim.text[:MAX_CLAIM_LENGTH]
     numbers = dict.fromkeys(cite.number for cite in claim.cites)
     by_number = combine(text, {number: comparer.find_evidence(text, number) for number in numbers})
     for cite in claim.cites:
         evidence = by_number[cite.number]
         if cite.part and evidence.verdict != "supported":
             # A marker in the middle of a sentence covers the part before it.
-            part = comparer.find_evidence(cite.part[:_MAX_CLAIM_LENGTH], cite.number)
+            part = comparer.find_evidence(cite.part[:MAX_CLAIM_LENGTH], cite.number)
             evidence = part if part.verdict == "supported" else evidence
-        if evidence.verdict == "supported" and len(claim.text) > _MAX_CLAIM_LENGTH:
+        if evidence.verdict == "supported" and len(claim.text) > MAX_CLAIM_LENGTH:
             evidence = replace(evidence, verdict="partial")
         pointed = (one for one in passages.get(cite.position, ()) if one.startswith(f"{cite.number}."))
         yield _citation(claim, cite, evidence, next(pointed, None))
