@@ -21,6 +21,7 @@ from browser.backend import QUESTION, PageBackend, open_backend, oxygen_script
 from browser.browser_profile import open_profile
 from browser.chromium_process import launch_browser
 from browser.page import Chat
+from browser.proof import answered_session, judge_answer
 from browser.samples import FILES
 from server.forms import upload_files
 from shape.tree import ROOT
@@ -67,6 +68,19 @@ async def footnote(backend: PageBackend, chat: Chat) -> None:
 async def passage(backend: PageBackend, chat: Chat) -> None:
     await answer(backend, chat)
     await chat.footnote(1, "supported").first.click()
+    await expect(chat.drawer.locator("mark").first).to_be_in_viewport()
+
+
+async def proof(backend: PageBackend, chat: Chat) -> None:
+    session_id = await answered_session(backend)
+    await judge_answer(chat.page.context, backend, session_id)
+    await chat.page.goto(f"{backend.origin}/s/{session_id}")
+    await expect(chat.log.get_by_role("mark")).to_have_count(6)
+
+
+async def contradiction(backend: PageBackend, chat: Chat) -> None:
+    await proof(backend, chat)
+    await chat.footnote(1, "the page says otherwise").click()
     await expect(chat.drawer.locator("mark").first).to_be_in_viewport()
 
 
@@ -122,6 +136,8 @@ PICTURES: dict[str, Picture] = {
     "answer": answer,
     "footnote": footnote,
     "passage": passage,
+    "proof": proof,
+    "contradiction": contradiction,
     "sources": sources,
     "files": files,
     "viewer-markdown": viewer("notes.md"),

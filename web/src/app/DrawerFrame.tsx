@@ -1,6 +1,5 @@
 import { X } from "lucide-react";
 import { type CSSProperties, lazy, Suspense, useEffect, useRef } from "react";
-import { SourcePanel, SourcesPanel } from "../features/sources";
 import { useWords } from "../lib/i18n";
 import { useStore } from "../lib/store";
 import { conversation } from "../state/conversation";
@@ -10,6 +9,7 @@ import { closeDrawer, type Drawer, openDrawer } from "../state/view";
 import { Boundary } from "../ui/Boundary";
 import { Button } from "../ui/Button";
 import { Resizer } from "../ui/Resizer";
+import { SourcePanel, SourcesPanel } from "./sourcePanels";
 import { words } from "./words";
 
 const FilesPanel = lazy(async () => ({ default: (await import("../features/files")).FilesPanel }));
@@ -53,9 +53,11 @@ export function DrawerFrame({ drawer }: { drawer: Drawer }) {
       </header>
       <div className="app-drawer-body">
         <Boundary key={drawer.kind}>
-          <Suspense>{drawer.kind === "files" && <FilesPanel />}</Suspense>
-          {drawer.kind === "sources" && <SourcesPanel />}
-          {drawer.kind === "source" && <SourcePanel opened={drawer} />}
+          <Suspense>
+            {drawer.kind === "files" && <FilesPanel />}
+            {drawer.kind === "sources" && <SourcesPanel />}
+            {drawer.kind === "source" && <SourcePanel opened={drawer} />}
+          </Suspense>
         </Boundary>
       </div>
     </aside>

@@ -2,7 +2,6 @@ import { lazy, Suspense, useEffect } from "react";
 import { ChatLog, FootnoteChip, type FootnoteChipProps, useUnseenAnswer } from "../features/chat";
 import { Composer, DropZone } from "../features/composer";
 import { SessionSidebar } from "../features/sessions";
-import { SourcePanel } from "../features/sources";
 import { Welcome } from "../features/welcome";
 import { useWords } from "../lib/i18n";
 import { useStore } from "../lib/store";
@@ -17,11 +16,12 @@ import { Button } from "../ui/Button";
 import { useNarrow, useOverlay, usePhone } from "./breakpoints";
 import { DrawerFrame } from "./DrawerFrame";
 import { Header } from "./Header";
+import { loadSourcesSoon, SourcePanel } from "./sourcePanels";
 import { words } from "./words";
 
 const FileViewer = lazy(async () => ({ default: (await import("../features/files")).FileViewer }));
 
-const drawFootnote = (footnote: FootnoteChipProps) => <FootnoteChip {...footnote} />;
+const drawFootnote = (footnote: FootnoteChipProps) => <FootnoteChip {...footnote} inFile />;
 
 /** The rooms of the page: conversations at the start, the open one in the middle, its sources and files at the end. */
 export function Shell() {
@@ -36,6 +36,7 @@ export function Shell() {
   const beside = useStore(view, (shown) => shown.beside);
   const sidebar = useStore(preferences, (liked) => liked.sidebar);
   useTitle();
+  useEffect(loadSourcesSoon, []);
   return (
     <DropZone>
       <div className="app-shell">
@@ -63,7 +64,13 @@ export function Shell() {
           <Suspense>
             <FileViewer
               path={file}
-              beside={beside && <SourcePanel opened={beside} onBack={closeBeside} />}
+              beside={
+                beside && (
+                  <Suspense>
+                    <SourcePanel opened={beside} onBack={closeBeside} />
+                  </Suspense>
+                )
+              }
               footnote={drawFootnote}
             />
           </Suspense>

@@ -240,6 +240,19 @@ describe("the fold", () => {
   });
 });
 
+test("the verdicts of a second look replace those of the first", () => {
+  const second = { ...CITATION, verdict: "partial" as const, by: "model" as const };
+  const judged = (citations: readonly Citation[]): StreamEvent => ({
+    type: "content_block_delta",
+    index: 0,
+    delta: { type: "citations_delta", citations },
+  });
+  const events = [start(0, { type: "text", text: "" }), text(0, "So [1]."), judged([CITATION]), judged([second])];
+  expect(events.reduce(reduce, EMPTY_ANSWER).blocks).toEqual([
+    { type: "text", text: "So [1].", citations: [second], open: true },
+  ]);
+});
+
 test("the model is awaited from the begin of each round to the first event of its response", () => {
   const awaited = LIVE.map((_, at) => isAwaitingModel(LIVE.slice(0, at + 1).reduce(reduce, EMPTY_ANSWER)));
   const rounds = LIVE.flatMap((event, at) => (awaited[at] ? [event] : []));

@@ -114,8 +114,8 @@ function fresh(block: ContentBlock): Block {
 function grown(answer: Answer, { index, delta }: BlockDelta): Answer {
   return changed(answer, index, (block) => {
     if (block.type === "text" && delta.type === "text_delta") return { ...block, text: block.text + delta.text };
-    if (block.type === "text" && delta.type === "citations_delta")
-      return { ...block, citations: [...block.citations, ...delta.citations] };
+    // Each has all of the block: what a second look found replaces what comparing texts did.
+    if (block.type === "text" && delta.type === "citations_delta") return { ...block, citations: delta.citations };
     if (block.type === "thinking" && delta.type === "thinking_delta")
       return { ...block, text: block.text + delta.thinking };
     return block;

@@ -6,6 +6,7 @@ import { type Answer, type Block, isActive } from "../../state/answer";
 import type { Turn } from "../../state/turns";
 import { Boundary } from "../../ui/Boundary";
 import { AnswerEnd } from "./AnswerEnd";
+import { AnswerProof } from "./AnswerProof";
 import "./answer.css";
 import { useAwaitedSeconds } from "./awaiting";
 import { FileCards } from "./FileCards";
@@ -27,18 +28,25 @@ export function AnswerView({ turn }: { turn: Turn }) {
       {answer.blocks.map((block, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the index of a block is its name.
         <Boundary key={at}>
-          <BlockView block={block} turnKey={turn.key} />
+          <BlockView block={block} at={at} turnKey={turn.key} />
         </Boundary>
       ))}
+      {(!isActive(answer) || isJudged(answer)) && <AnswerProof blocks={answer.blocks} />}
       {isActive(answer) ? <Working answer={answer} /> : <AnswerEnd turn={turn} />}
     </div>
   );
 }
 
-const BlockView = memo(function BlockView({ block, turnKey }: { block: Block; turnKey: string }) {
+/** Its last text has verdicts, though a second look may go on. */
+function isJudged({ blocks }: Answer): boolean {
+  const last = blocks.at(-1);
+  return last?.type === "text" && last.citations.length > 0;
+}
+
+const BlockView = memo(function BlockView({ block, at, turnKey }: { block: Block; at: number; turnKey: string }) {
   switch (block.type) {
     case "text":
-      return <TextBlock block={block} turnKey={turnKey} />;
+      return <TextBlock block={block} at={at} turnKey={turnKey} />;
     case "thinking":
       return <Thinking block={block} />;
     case "tool_use":

@@ -3,6 +3,7 @@ import { api } from "../../protocol/client";
 import type { TextPart } from "../../state/answer";
 import { conversation } from "../../state/conversation";
 import { type Footnotes, Markdown, type MarkdownImages } from "../../ui/markdown";
+import { Evidence } from "./footnotes/Evidence";
 import { FootnoteChip } from "./footnotes/FootnoteChip";
 import { isKnownIn } from "./footnotes/knownSources";
 
@@ -17,19 +18,33 @@ const IMAGES: MarkdownImages = {
   remote: (url) => api.image(url),
 };
 
-export function TextBlock({ block, turnKey }: { block: TextPart; turnKey: string }) {
-  const { citations, open, text } = block;
+export interface TextBlockProps {
+  block: TextPart;
+  /** Its index in the answer. */
+  at: number;
+  turnKey: string;
+}
+
+export function TextBlock({ block, at, turnKey }: TextBlockProps) {
+  const { citations, text } = block;
+  // Verdicts come when a text is whole, though a second look may go on.
+  const open = block.open && citations.length === 0;
+  // While it streams, a chip is not drawn again for each piece of it.
+  const judged = open ? "" : text;
   const footnotes = useMemo(
     (): Footnotes => ({
       citations,
       isKnown: (number) => isKnownIn(turnKey, number),
-      render: ({ number, citation }) => <FootnoteChip number={number} citation={citation} open={open} />,
+      render: ({ number, citation }) => <FootnoteChip number={number} citation={citation} text={judged} open={open} />,
+      explain: ({ citations: [citation = null] }) => (
+        <Evidence number={citation?.number ?? 0} citation={citation} text={judged} open={open} />
+      ),
     }),
-    [citations, open, turnKey],
+    [citations, open, judged, turnKey],
   );
   if (text.trim() === "") return null;
   return (
-    <div className="chat-text">
+    <div className="chat-text" data-block={at}>
       <Markdown text={text} open={open} footnotes={footnotes} images={IMAGES} />
     </div>
   );

@@ -38,7 +38,8 @@ export function htmlOf(turn: Turn, shown: Iterable<Element>): string {
   const out = document.createElement("div");
   for (const element of shown) {
     const copy = element.cloneNode(true) as HTMLElement;
-    for (const chip of copy.querySelectorAll(".chat-footnote")) chip.replaceWith(mark(chip, known));
+    for (const chip of copy.querySelectorAll<HTMLElement>(".chat-footnote")) chip.replaceWith(mark(chip, known));
+    for (const statement of copy.querySelectorAll(".md-statement")) statement.replaceWith(...statement.childNodes);
     for (const control of copy.querySelectorAll(CONTROLS)) control.remove();
     out.append(...copy.childNodes);
   }
@@ -47,12 +48,16 @@ export function htmlOf(turn: Turn, shown: Iterable<Element>): string {
   return new XMLSerializer().serializeToString(out);
 }
 
-function mark(chip: Element, known: ReadonlyMap<number, Source>): HTMLElement {
-  const number = Number.parseInt(chip.textContent ?? "", 10);
+/** Whoever reads it elsewhere must see the doubt too. */
+const DOUBTS: Readonly<Record<string, string>> = { partial: "~", contradicted: "≠", unsupported: "?", unread: "–" };
+
+function mark(chip: HTMLElement, known: ReadonlyMap<number, Source>): HTMLElement {
   const sup = document.createElement("sup");
-  // Whoever reads it elsewhere must see it too.
-  const doubt = chip.getAttribute("data-verdict") === "unsupported" ? "?" : "";
-  sup.append(link(`[${number}${doubt}]`, known.get(number)?.url));
+  const text = chip.textContent ?? "";
+  const number = Number.parseInt(text, 10);
+  // A statement without a source has words instead of a number.
+  if (Number.isNaN(number)) sup.append(`[${text}]`);
+  else sup.append(link(`[${number}${DOUBTS[chip.dataset.verdict ?? ""] ?? ""}]`, known.get(number)?.url));
   return sup;
 }
 

@@ -3,7 +3,8 @@ import type { Citation } from "../../protocol/events.gen";
 import { type Block, EMPTY_ANSWER } from "../../state/answer";
 import { pointedBy } from "../../state/select";
 import type { Turn } from "../../state/turns";
-import { citationOf, citedOf, groupsOf, reportOf, sentenceOf, sourceOf } from "./sourceGroups";
+import { sentenceText } from "../../ui/markdown/plain";
+import { citationNow, citationOf, citedOf, groupsOf, reportOf, sourceOf, statementOf } from "./sourceGroups";
 
 const source = (number: number, snippet = "") => ({
   url: `https://example.com/${number}`,
@@ -94,24 +95,38 @@ test("citations are counted by source and verdict", () => {
   expect(cited.get(3)).toBeUndefined();
 });
 
+function said(turns: readonly Turn[], cited: Citation): string {
+  return sentenceText(statementOf(turns, cited) ?? "");
+}
+
+test("the verdict of a second look is found by its footnote", () => {
+  const cited = citation({ start: 0, end: 4, verdict: "unsupported", quote: null });
+  const second = { ...cited, verdict: "supported" as const, quote: "It says so." };
+  const turns = [turn({ type: "text", text: "One [1].", citations: [second], open: false })];
+  expect(citationNow(turns, cited)).toBe(second);
+  expect(citationNow(turns, second)).toBe(second);
+  const other = { ...cited, start: 1 };
+  expect(citationNow(turns, other)).toBe(other);
+});
+
 test("the cited sentence is told in plain words, by code points", () => {
   const text = "😀 Before. The **name** was [coined](https://a.b) in `1777` [1, 2]. After.";
   const start = 10;
   const cited = citation({ start, end: [...text].length - " After.".length });
   const turns = [turn({ type: "text", text, citations: [cited], open: false })];
-  expect(sentenceOf(turns, cited)).toBe("The name was coined in 1777.");
-  expect(sentenceOf(turns, { ...cited })).toBe("The name was coined in 1777.");
-  expect(sentenceOf(turns, { ...cited, number: 9 })).toBeNull();
+  expect(said(turns, cited)).toBe("The name was coined in 1777.");
+  expect(said(turns, { ...cited })).toBe("The name was coined in 1777.");
+  expect(statementOf(turns, { ...cited, number: 9 })).toBeNull();
 });
 
 test("a cited quotation of code is told with its lines apart and without fences", () => {
   const text = "> Check it:\n>\n> \\`\\`\\`sh\\\n> make all\\\n> make check [1]";
   const cited = citation({ start: 2, end: text.length });
   const turns = [turn({ type: "text", text, citations: [cited], open: false })];
-  expect(sentenceOf(turns, cited)).toBe("Check it: make all make check");
+  expect(said(turns, cited)).toBe("Check it: make all make check");
   const fenced = "Check it:\n\n```sh\nmake all\nmake check\n```\n\nDone [1].";
   const other = citation({ start: 0, end: fenced.length });
-  expect(sentenceOf([turn({ type: "text", text: fenced, citations: [other], open: false })], other)).toBe(
+  expect(said([turn({ type: "text", text: fenced, citations: [other], open: false })], other)).toBe(
     "Check it: make all make check Done.",
   );
 });

@@ -1,11 +1,10 @@
 /** What the searches of a session found, and how often answers rest on it. */
 
+import { Offsets } from "../../lib/offsets";
 import type { Citation, PageReport, Source, Verdict } from "../../protocol/events.gen";
-import type { Block } from "../../state/answer";
+import type { Block, TextPart } from "../../state/answer";
 import { pointedBy, type SearchFound, searchOf } from "../../state/select";
 import type { Turn } from "../../state/turns";
-import { readableText } from "../../ui/markdown";
-import { Offsets } from "./footnote/offsets";
 
 export interface Group extends SearchFound {
   /** Of the call that found them. */
@@ -46,16 +45,28 @@ function counted(citations: readonly Citation[]): ReadonlyMap<number, Cited> {
   return cited;
 }
 
-/** The sentence that a citation stands for, in plain words. Null: it is not among the answers that are shown. */
-export function sentenceOf(turns: readonly Turn[], citation: Citation): string | null {
-  for (const { answer } of turns) {
-    for (const block of answer.blocks) {
-      if (block.type !== "text" || !block.citations.some((one) => isSame(one, citation))) continue;
-      const offsets = new Offsets(block.text);
-      return plain(block.text.slice(offsets.unit(citation.start), offsets.unit(citation.end)));
-    }
-  }
-  return null;
+/** The statement of a citation, as it is written. Null: it is not among the answers that are shown. */
+export function statementOf(turns: readonly Turn[], citation: Citation): string | null {
+  const block = blockOf(turns, citation);
+  if (block === null) return null;
+  const offsets = new Offsets(block.text);
+  return block.text.slice(offsets.unit(citation.start), offsets.unit(citation.end));
+}
+
+/** The verdict on the same statement as it is now: a second look may have replaced the one that was opened. */
+export function citationNow(turns: readonly Turn[], citation: Citation): Citation {
+  const citations = blockOf(turns, citation)?.citations ?? [];
+  return citations.includes(citation) ? citation : (citations.find((one) => isSame(one, citation)) ?? citation);
+}
+
+function blockOf(turns: readonly Turn[], citation: Citation): TextPart | null {
+  const blocks = turns.flatMap(({ answer }) => answer.blocks.filter((block) => block.type === "text"));
+  return (
+    blocks.find(({ citations }) => citations.includes(citation)) ??
+    blocks.find(({ citations }) => citations.some((one) => isSame(one, citation) && one.quote === citation.quote)) ??
+    blocks.find(({ citations }) => citations.some((one) => isSame(one, citation))) ??
+    null
+  );
 }
 
 /** The first footnote of an answer that rests on these words of a source, or else points to a passage of these words. */
@@ -69,18 +80,9 @@ export function citationOf(turns: readonly Turn[], number: number, words: string
   );
 }
 
-function isSame(one: Citation, other: Citation): boolean {
-  if (one === other) return true;
-  const { number, start, end, marker, quote } = other;
-  return (
-    one.number === number && one.start === start && one.end === end && one.marker === marker && one.quote === quote
-  );
-}
-
-/** Without the signs of markdown and without footnotes: only what is said. */
-export function plain(sentence: string): string {
-  const said = sentence.replace(/(?<!\\)[[【［]\^?\d+(?:\s*[-–,，、]\s*\^?\d+)*[\]】］](?!\()/g, "");
-  return readableText(said).replace(/(?<!\s)\s+([.,;:!?。，；：！？])/g, "$1");
+/** The same footnote of the same sentence, whatever was found out about it. */
+function isSame(one: Citation, { number, start, end, marker }: Citation): boolean {
+  return one.number === number && one.start === start && one.end === end && one.marker === marker;
 }
 
 /** How the reading of a page ended, as the last search that tried it tells. */

@@ -5,21 +5,30 @@ import { Formula } from "./Formula";
 import { MarkRunView, NoteReference } from "./Marks";
 import { linePartsOf } from "./markRuns";
 import { Picture } from "./Picture";
+import { StatementView } from "./StatementView";
 
 const BREAK = /^<br\s*\/?>$/i;
 
 /** What stands in a line. Of HTML only a break is one; all else is shown as it was written. */
 export function inline(nodes: readonly PhrasingContent[], inLink = false): ReactNode[] {
-  if (inLink || !nodes.some(({ type }) => type === "footnoteMark"))
-    return nodes.map((node, at) => one(node, at, inLink));
-  return linePartsOf(nodes).map((part, at) => {
-    // biome-ignore lint/suspicious/noArrayIndexKey: what stands in a line never changes its order
-    if ("run" in part) return <MarkRunView key={at} run={part.run} />;
-    return one(part.node, at, false);
+  const hasMarks = !inLink && nodes.some(({ type }) => type === "footnoteMark");
+  const parts = hasMarks ? linePartsOf(nodes) : nodes.map((node) => ({ node }));
+  // Verdicts cut the words of a line anew. What stands between them keeps its key by that, and so the keyboard and its card.
+  const counts = { run: 0, statement: 0, other: 0 };
+  return parts.map((part) => {
+    if ("run" in part) {
+      counts.run += 1;
+      return <MarkRunView key={`run ${counts.run}`} run={part.run} />;
+    }
+    const { node } = part;
+    if (node.type === "text") return node.value;
+    const kind = node.type === "statement" ? "statement" : "other";
+    counts[kind] += 1;
+    return one(node, `${kind} ${counts[kind]}`, inLink);
   });
 }
 
-function one(node: PhrasingContent, key: number, inLink: boolean): ReactNode {
+function one(node: PhrasingContent, key: string, inLink: boolean): ReactNode {
   switch (node.type) {
     case "text":
       return node.value;
@@ -59,6 +68,8 @@ function one(node: PhrasingContent, key: number, inLink: boolean): ReactNode {
           closed={node.closed ?? true}
         />
       );
+    case "statement":
+      return <StatementView key={key} part={node} content={inline(node.children, inLink)} />;
     case "footnoteMark":
       return node.value;
     case "footnoteReference":

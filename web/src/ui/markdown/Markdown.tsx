@@ -7,6 +7,7 @@ import { IncrementalDocument } from "./incremental";
 import { isSource, NoteList, sourceNumber } from "./Marks";
 import "./markdown.css";
 import { notesOf } from "./notes";
+import { statementsOf, withStatements } from "./statements";
 import { type Document, parse } from "./tree";
 
 export interface MarkdownProps {
@@ -27,9 +28,10 @@ export function Markdown({ text, open = false, footnotes, images, headingBase = 
   const document = useDocument(text, open);
   const setting = useMemo(() => ({ headingBase, images, id }), [headingBase, images, id]);
   const marks = useMarks(document, open ? "" : text, footnotes);
+  const shown = useStatements(document, open ? "" : text, footnotes?.citations ?? NO_CITATIONS);
   const groups: ReactNode[] = [];
-  for (let at = 0; at < document.blocks.length; at += GROUP) {
-    groups.push(<Group key={at} nodes={document.blocks.slice(at, at + GROUP)} />);
+  for (let at = 0; at < shown.length; at += GROUP) {
+    groups.push(<Group key={at} nodes={shown.slice(at, at + GROUP)} />);
   }
   return (
     <div className="md">
@@ -48,6 +50,14 @@ function useDocument(text: string, open: boolean): Document {
   return useMemo(() => (open ? growing.grow(text) : parse(text)), [growing, text, open]);
 }
 
+/** The server judges a text when it is whole. */
+function useStatements(document: Document, text: string, citations: Footnotes["citations"]): Document["blocks"] {
+  return useMemo(
+    () => (text === "" ? document.blocks : withStatements(document.blocks, statementsOf(citations), text)),
+    [document, text, citations],
+  );
+}
+
 function useMarks(document: Document, text: string, footnotes: Footnotes | undefined) {
   const citations = footnotes?.citations ?? NO_CITATIONS;
   const { marks, notes } = document;
@@ -57,7 +67,8 @@ function useMarks(document: Document, text: string, footnotes: Footnotes | undef
   return useMemo(() => {
     const isKnown = (name: string) => footnotes?.isKnown(sourceNumber(name) ?? -1) ?? false;
     const listed = notesOf(own, (name, mark) => (mark ? isSource(mark, { footnotes, cited }) : isKnown(name)));
-    return { footnotes, cited, notes: listed };
+    const placed = new Set([...cited.values()].flat().filter((citation) => citation !== null));
+    return { footnotes, cited, placed, notes: listed };
   }, [own, footnotes, cited]);
 }
 

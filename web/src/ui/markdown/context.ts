@@ -2,6 +2,7 @@ import { createContext, type ReactNode } from "react";
 import type { Citation } from "../../protocol/events.gen";
 import type { Cited } from "./citations";
 import type { Notes } from "./notes";
+import type { Statement } from "./statements";
 
 /** One number of a marker in the text. */
 export interface FootnoteMark {
@@ -17,6 +18,8 @@ export interface Footnotes {
   /** Whether the session has a source with that number. */
   isKnown(number: number): boolean;
   render(mark: FootnoteMark): ReactNode;
+  /** What is shown while the pointer rests on the words of a statement. */
+  explain?(statement: Statement): ReactNode;
 }
 
 export interface MarkdownImages {
@@ -40,11 +43,14 @@ export const SettingContext = createContext<Setting>({ headingBase: 3, images: u
 export interface Marks {
   footnotes: Footnotes | undefined;
   cited: Cited;
+  /** The citations that stand at a marker of the text. */
+  placed: ReadonlySet<Citation>;
   notes: Notes;
 }
 
 export const MarksContext = createContext<Marks>({
   footnotes: undefined,
   cited: new Map(),
+  placed: new Set(),
   notes: { listed: [], numberOf: () => null, isFirst: () => false },
 });

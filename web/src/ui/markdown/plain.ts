@@ -26,6 +26,12 @@ export function readableText(markdown: string): string {
   return said(markdown, new Set()).replace(/(?<=\S)(?:\*\*|~~)|(?:\*\*|~~)(?=\S)|`{3,}[\w-]* ?/g, "");
 }
 
+/** A statement as it is read: without the signs of markdown and without footnotes. */
+export function sentenceText(sentence: string): string {
+  const said = sentence.replace(/(?<!\\)[[【［]\^?\d+(?:\s*[-–,，、]\s*\^?\d+)*[\]】］](?!\()/g, "");
+  return readableText(said).replace(/(?<!\s)\s+([.,;:!?。，；：！？])/g, "$1");
+}
+
 function said(markdown: string, leftOut: ReadonlySet<Nodes["type"]>): string {
   const parts: string[] = [];
   const visit = (node: Nodes): void => {

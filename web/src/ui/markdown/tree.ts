@@ -93,13 +93,31 @@ function withMail(node: Text): PhrasingContent[] {
   let end = 0;
   for (const found of node.value.matchAll(MAIL)) {
     const [address] = found;
-    if (found.index > end) parts.push({ type: "text", value: node.value.slice(end, found.index) });
-    parts.push({ type: "link", url: `mailto:${address}`, title: null, children: [{ type: "text", value: address }] });
+    if (found.index > end) parts.push(textIn(node, end, found.index));
+    const inside = textIn(node, found.index, found.index + address.length);
+    const { position } = inside;
+    parts.push({
+      type: "link",
+      url: `mailto:${address}`,
+      title: null,
+      children: [inside],
+      ...(position && { position }),
+    });
     end = found.index + address.length;
   }
   if (end === 0) return [node];
-  if (end < node.value.length) parts.push({ type: "text", value: node.value.slice(end) });
+  if (end < node.value.length) parts.push(textIn(node, end, node.value.length));
   return parts;
+}
+
+/** A part of a text, at its place. Where the source is written in another way than the text, the place is that of all of it. */
+function textIn({ value, position }: Text, start: number, end: number): Text {
+  const part: Text = { type: "text", value: value.slice(start, end) };
+  if (!position) return part;
+  const [from, to] = [position.start.offset ?? 0, position.end.offset ?? 0];
+  if (to - from !== value.length) return { ...part, position };
+  const at = (offset: number) => ({ ...position.start, offset: from + offset });
+  return { ...part, position: { start: at(start), end: at(end) } };
 }
 
 export function rootOf(source: string): Root {

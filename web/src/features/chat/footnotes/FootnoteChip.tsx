@@ -1,31 +1,34 @@
 import { memo } from "react";
 import { useWords } from "../../../lib/i18n";
-import type { Citation, EvidencePassage, Source } from "../../../protocol/events.gen";
-import { conversation } from "../../../state/conversation";
-import { pointedBy, sourcesByNumber } from "../../../state/select";
+import { Offsets } from "../../../lib/offsets";
+import type { Citation } from "../../../protocol/events.gen";
 import { openSource } from "../../../state/view";
 import { HoverCard } from "../../../ui/HoverCard";
-import { readableText } from "../../../ui/markdown";
-import { SiteIcon, SiteName } from "../Site";
+import { keyOf } from "../../../ui/markdown";
+import { Evidence } from "./Evidence";
 import "./footnotes.css";
 import { words } from "./words";
 
-/** More letters than the card shows. */
-const FIRST_LINES = 600;
-
 export interface FootnoteChipProps {
+  /** 0: the statement has no footnote, or cites a page by a link. */
   number: number;
   /** Null while the text still streams, and where no statement stands before the number. */
   citation: Citation | null;
+  /** The text that it stands in, as it is written; empty while it streams. */
+  text: string;
   open: boolean;
-  /** The sentence in front of it, where it does not stand in an answer. */
-  claim?: () => string | undefined;
+  /** The text is a file. */
+  inFile?: boolean;
 }
 
+const SIGNS = { contradicted: "≠", unsupported: "?", unread: "–" } as const;
+
 /** The number after a statement. Its shape and its name say whether the page says so, not its colour alone. */
-export const FootnoteChip = memo(function FootnoteChip({ number, citation, open, claim }: FootnoteChipProps) {
+export const FootnoteChip = memo(function FootnoteChip(props: FootnoteChipProps) {
   const t = useWords(words);
+  const { number, citation, text, inFile } = props;
   const verdict = citation?.verdict ?? "none";
+  if (citation && number === 0) return <Unmarked {...props} citation={citation} />;
   const names = {
     none: t.named,
     supported: t.supportedName,
@@ -35,21 +38,22 @@ export const FootnoteChip = memo(function FootnoteChip({ number, citation, open,
     uncited: t.named,
     unread: t.unreadName,
   };
+  const sign = verdict in SIGNS ? SIGNS[verdict as keyof typeof SIGNS] : "";
   return (
-    <HoverCard card={() => <Evidence number={number} citation={citation} open={open} />}>
+    <HoverCard card={() => <Evidence {...props} />}>
       {(described) => (
         <button
           {...described}
           type="button"
           className="chat-footnote"
           data-verdict={verdict}
+          data-footnote={citation ? keyOf(citation) : undefined}
           aria-label={names[verdict](number)}
-          onClick={() => openSource(number, citation, claim?.())}
+          onClick={() => openSource(number, citation, inFile && citation ? writtenAt(text, citation) : undefined)}
         >
           <span className="chat-footnote-mark">
             {number}
-            {verdict === "unsupported" && "?"}
-            {verdict === "contradicted" && "≠"}
+            {sign}
           </span>
         </button>
       )}
@@ -57,56 +61,36 @@ export const FootnoteChip = memo(function FootnoteChip({ number, citation, open,
   );
 });
 
-function Evidence({ number, citation, open }: FootnoteChipProps) {
+/** Stands behind a statement without a number: that it has no source, and which source of the session says it. */
+function Unmarked(props: FootnoteChipProps & { citation: Citation }) {
   const t = useWords(words);
-  const { turns } = conversation.get();
-  const source = sourcesByNumber(turns).get(number) ?? null;
-  const passage = pointedBy(turns, citation);
-  const verdict = citation?.verdict ?? null;
-  const none = open ? t.unchecked : t.notChecked;
+  const { citation, text, inFile } = props;
+  const { suggestion, verdict } = citation;
+  const said = verdict === "unread" ? t.unreadChip : t.uncitedChip;
+  const open = () => {
+    if (suggestion !== null) openSource(suggestion, citation, inFile ? writtenAt(text, citation) : undefined);
+  };
   return (
-    <span className="chat-evidence">
-      <span className="chat-evidence-verdict" data-verdict={verdict ?? "none"}>
-        {verdict ? t[verdict] : none}
-      </span>
-      {citation?.quote && (
-        <q className="chat-evidence-quote" dir="auto">
-          {readableText(citation.quote)}
-        </q>
+    <HoverCard card={() => <Evidence {...props} />} opensOnClick={suggestion === null}>
+      {(described) => (
+        <button
+          {...described}
+          type="button"
+          className="chat-footnote"
+          data-verdict={verdict}
+          data-footnote={keyOf(citation)}
+          data-suggested={suggestion === null ? undefined : suggestion}
+          aria-label={suggestion === null ? said : t.suggestedName(suggestion)}
+          onClick={open}
+        >
+          <span className="chat-footnote-mark">{suggestion === null ? said : t.suggestedChip(suggestion)}</span>
+        </button>
       )}
-      {citation && !citation.quote && source && <Pointed passage={passage} />}
-      {source ? <Origin source={source} /> : <span className="chat-soft">{t.noSource}</span>}
-      {source?.snapshot_id && <span className="chat-evidence-hint">{t.open}</span>}
-    </span>
+    </HoverCard>
   );
 }
 
-/** The first lines of the passage that the footnote points to, where none of its words were found to say so. */
-function Pointed({ passage }: { passage: EvidencePassage | null }) {
-  const t = useWords(words);
-  if (!passage) return <span className="chat-soft">{t.noQuote}</span>;
-  return (
-    <>
-      <span className="chat-soft">{t.pointsTo}</span>
-      <q className="chat-evidence-quote" data-pointed="" dir="auto">
-        {readableText(passage.text.slice(0, FIRST_LINES))}
-      </q>
-    </>
-  );
-}
-
-function Origin({ source }: { source: Source }) {
-  return (
-    <span className="chat-evidence-origin">
-      <SiteIcon source={source} />
-      <span className="chat-evidence-text">
-        <span className="chat-evidence-title" dir="auto">
-          {source.title || source.url}
-        </span>
-        <span className="chat-soft">
-          <SiteName source={source} />
-        </span>
-      </span>
-    </span>
-  );
+function writtenAt(text: string, { start, end }: Citation): string {
+  const offsets = new Offsets(text);
+  return text.slice(offsets.unit(start), offsets.unit(end));
 }

@@ -12,8 +12,8 @@ import type { Shown } from "./versions";
 export interface ReportFootnote {
   number: number;
   citation: Citation | null;
-  /** Its sentence as it is written, for a footnote that was judged. */
-  claim: () => string | undefined;
+  /** The text of the file. */
+  text: string;
   /** The server is still asked. */
   open: boolean;
 }
@@ -41,13 +41,7 @@ export function useFootnotes({ sessionId, file, version }: Shown, text: string):
     return {
       citations,
       isKnown: (number) => sourcesByNumber(conversation.get().turns).has(number),
-      render: ({ number, citation }) =>
-        render({ number, citation, open, claim: () => (citation ? sentenceAt(text, citation) : undefined) }),
+      render: ({ number, citation }) => render({ number, citation, open, text }),
     };
   }, [render, isOurs, value, error, text]);
-}
-
-/** The server counts code points. */
-function sentenceAt(text: string, { start, end }: Citation): string {
-  return [...text].slice(start, end).join("");
 }

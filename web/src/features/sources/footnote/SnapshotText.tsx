@@ -18,10 +18,12 @@ interface TextProps {
   outlined: Range | null;
   /** Another value: the footnote was opened anew, and the passage is to be found again. */
   opening: unknown;
+  /** The opening that the keyboard was brought to. */
+  focused: { current: unknown };
 }
 
 /** The text as it was read, at the passage. */
-export function SnapshotText({ reading, current, values, outlined, opening }: TextProps) {
+export function SnapshotText({ reading, current, values, outlined, opening, focused }: TextProps) {
   const t = useWords(words);
   const room = useRef<HTMLElement>(null);
   const { text, media_type } = reading.snapshot;
@@ -29,7 +31,7 @@ export function SnapshotText({ reading, current, values, outlined, opening }: Te
   const wanted = chosen?.of === reading ? chosen.span : spanAround(text.length, current);
   const span = current && !contains(wanted, current) ? spanAround(text.length, current) : wanted;
   const show = (next: Range) => setChosen({ of: reading, span: next });
-  useShown(room, current, reading, opening);
+  useShown(room, current, reading, { opening, focused });
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
     <section ref={room} className="sources-text" tabIndex={0} aria-label={t.text} data-wrapped={isMarkdown(media_type)}>
@@ -47,7 +49,13 @@ export function SnapshotText({ reading, current, values, outlined, opening }: Te
 /** The same one each time, so that blocks are not drawn again. */
 const NO_VALUES: readonly Range[] = [];
 
-function Blocks({ reading, span, current, values, outlined }: Omit<TextProps, "opening"> & { span: Range }) {
+function Blocks({
+  reading,
+  span,
+  current,
+  values,
+  outlined,
+}: Omit<TextProps, "opening" | "focused"> & { span: Range }) {
   const t = useWords(words);
   let page = 0;
   const show = (block: Block) => {
@@ -111,14 +119,13 @@ function useShown(
   room: { current: HTMLElement | null },
   current: Passage | null,
   reading: Reading,
-  opening: unknown,
+  { opening, focused }: Pick<TextProps, "opening" | "focused">,
 ): void {
-  const opened = useRef<unknown>(null);
   const id = reading.snapshot.id;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the passage and the text decide what is marked.
   useLayoutEffect(() => {
-    const isNew = opened.current !== opening;
-    opened.current = opening;
+    const isNew = focused.current !== opening;
+    focused.current = opening;
     if (!room.current) return;
     // The sign of a heading is marked too, and not drawn.
     const mark = [...room.current.querySelectorAll("mark")].find((one) => one.getClientRects().length > 0);

@@ -1,6 +1,8 @@
 import { ArrowLeft } from "lucide-react";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useWords } from "../../../lib/i18n";
+import { Offsets } from "../../../lib/offsets";
+import { placesIn } from "../../../lib/places";
 import { useStore } from "../../../lib/store";
 import type { Citation, EvidencePassage, SourceSnapshot, SourceView } from "../../../protocol/events.gen";
 import { conversation } from "../../../state/conversation";
@@ -10,9 +12,10 @@ import type { Turn } from "../../../state/turns";
 import { type OpenedSource, openDrawer, openSource } from "../../../state/view";
 import { Spinner } from "../../../ui/Badge";
 import { Button } from "../../../ui/Button";
+import { sentenceText } from "../../../ui/markdown";
 import { useFocusHere, useLastOpened } from "../focus";
 import { OriginLink } from "../OriginLink";
-import { citationOf, plain, sentenceOf } from "../sourceGroups";
+import { citationNow, citationOf, statementOf } from "../sourceGroups";
 import "../sources.css";
 import "./footnote.css";
 import { PassageBar } from "./PassageBar";
@@ -22,10 +25,11 @@ import {
   type Opening,
   type Passage,
   type Reading,
+  rangeAt,
   readingOf,
   snapshotFor,
 } from "./passages";
-import type { Range } from "./pieces";
+import { apart, type Range } from "./pieces";
 import { SnapshotText } from "./SnapshotText";
 import { SourceHead } from "./SourceHead";
 import { contains } from "./span";
@@ -44,9 +48,11 @@ export interface SourcePanelProps {
 
 export function SourcePanel({ opened, onBack }: SourcePanelProps) {
   const { number } = opened;
+  const citation = useCitation(opened);
   const pointed = useStore(conversation, ({ turns }) => pointedIn(turns, opened));
   const sessionId = useStore(conversation, (known) => known.sessionId);
   const { source, failure, retry } = useSource(sessionId, number);
+  const focused = useRef<unknown>(null);
   useLastOpened(number);
   if (source === null)
     return (
@@ -54,7 +60,7 @@ export function SourcePanel({ opened, onBack }: SourcePanelProps) {
         <div className="sources-waiting">{failure ? <Failed failure={failure} retry={retry} /> : <Waiting />}</div>
       </Frame>
     );
-  const opening = { citation: opened.citation, pointed, named: opened.passage };
+  const opening = { citation, pointed, named: opened.passage };
   const snapshot = snapshotFor(source, opening);
   const actions = <OriginLink url={source.url} title={source.title} />;
   if (snapshot === null)
@@ -66,7 +72,14 @@ export function SourcePanel({ opened, onBack }: SourcePanelProps) {
     );
   return (
     <Frame actions={actions} onBack={onBack}>
-      <Opened key={keyOf(opened)} source={source} opened={opened} opening={opening} preferred={snapshot} />
+      <Opened
+        key={keyOf(opened, citation)}
+        source={source}
+        opened={opened}
+        opening={opening}
+        preferred={snapshot}
+        focused={focused}
+      />
     </Frame>
   );
 }
@@ -76,6 +89,15 @@ interface OpenedProps {
   opened: OpenedSource;
   opening: Opening;
   preferred: SourceSnapshot;
+  /** The opening that the keyboard was brought to. */
+  focused: { current: unknown };
+}
+
+/** The footnote that was opened, with the verdict that it has now. */
+function useCitation({ citation, claim }: OpenedSource): Citation | null {
+  return useStore(conversation, ({ turns }) =>
+    citation && claim === undefined ? citationNow(turns, citation) : citation,
+  );
 }
 
 interface Moved {
@@ -84,16 +106,20 @@ interface Moved {
   at: number | "quote";
 }
 
-function Opened({ source, opened, opening, preferred }: OpenedProps) {
+function Opened({ source, opened, opening, preferred, focused }: OpenedProps) {
   const { claim } = opened;
   const { snapshot, reading, at, choose, move } = useLookedAt({ source, opened, opening, preferred });
   const current = reading.passages[at] ?? null;
   useEffect(() => router.notePassage(opened, current?.name ?? null), [opened, current?.name]);
   const { citation, pointed } = useLinked(source.number, opening, current);
   const outlined = useMemo(() => pointed && evidenceRange(snapshot, pointed), [snapshot, pointed]);
-  const answered = useStore(conversation, ({ turns }) => (citation ? sentenceOf(turns, citation) : null));
-  const sentence = claim === undefined ? answered : plain(claim);
-  const differences = useMemo(() => differencesIn(reading, sentence), [reading, sentence]);
+  const answered = useStore(conversation, ({ turns }) => (citation ? statementOf(turns, citation) : null));
+  const written = claim ?? answered;
+  const sentence = useMemo(() => (written === null ? null : sentenceText(written)), [written]);
+  const differences = useMemo(
+    () => (written === null || sentence === null ? NONE : differencesIn(reading, citation, written, sentence)),
+    [reading, citation, written, sentence],
+  );
   const cited = opening.citation ? reading.cited : reading.passages.findIndex(({ text }) => text === citation?.quote);
   const place = placeOf(reading, { at, cited, outlined, isLinked: opening.citation === null });
   const isReturning = opening.citation !== null && at !== reading.first;
@@ -125,6 +151,7 @@ function Opened({ source, opened, opening, preferred }: OpenedProps) {
         values={at === reading.cited ? differences.quote : NONE.quote}
         outlined={outlined}
         opening={opened}
+        focused={focused}
       />
       <PassageBar source={source} reading={reading} at={at} onMove={move} />
     </>
@@ -132,7 +159,7 @@ function Opened({ source, opened, opening, preferred }: OpenedProps) {
 }
 
 /** The text and the passage that are looked at: those of the opening, until others are chosen. */
-function useLookedAt({ source, opened, opening, preferred }: OpenedProps) {
+function useLookedAt({ source, opened, opening, preferred }: Omit<OpenedProps, "focused">) {
   const [chosen, setChosen] = useState<string | null>(null);
   const [moved, setMoved] = useState<Moved | null>(null);
   const snapshot = source.snapshots.find(({ id }) => id === chosen) ?? preferred;
@@ -198,21 +225,34 @@ function SentNote() {
 
 const NONE: Differences = { claim: [], quote: [] };
 
-/** What the answer says, and what the closest passage says instead, by the places of the sentence and of the text. */
-function differencesIn({ isOtherwise, passages, cited }: Reading, sentence: string | null): Differences {
+/** What the statement says, and what the passage says instead, by the places of the sentence and of the text. */
+function differencesIn(reading: Reading, citation: Citation | null, written: string, sentence: string): Differences {
+  const { isOtherwise, passages, cited, snapshot } = reading;
   const passage = passages[cited];
-  if (!(isOtherwise && passage && sentence)) return NONE;
+  if (!(isOtherwise && passage && citation)) return NONE;
+  if (citation.differences.length > 0 && snapshot.id === citation.snapshot_id) {
+    const offsets = new Offsets(written);
+    const said = citation.differences.map(({ start, end }) => ({
+      start: offsets.unit(start - citation.start),
+      end: offsets.unit(end - citation.start),
+    }));
+    const read = citation.differences.map(({ quote_start, quote_end }) => rangeAt(snapshot, quote_start, quote_end));
+    return {
+      claim: placesIn(sentence, written, said),
+      quote: apart(read.toSorted((one, two) => one.start - two.start)),
+    };
+  }
   const { claim, quote } = differencesOf(sentence, passage.text);
   return { claim, quote: quote.map(({ start, end }) => ({ start: passage.start + start, end: passage.start + end })) };
 }
 
 /** The same text and footnote are the same reading, so that its blocks are not drawn again. */
 function useReading(snapshot: SourceSnapshot, opening: Opening): Reading {
-  const { pointed } = opening;
-  const [known, setKnown] = useState(() => ({ snapshot, pointed, reading: readingOf(snapshot, opening) }));
-  if (known.snapshot === snapshot && known.pointed === pointed) return known.reading;
+  const { citation, pointed } = opening;
+  const [known, setKnown] = useState(() => ({ snapshot, citation, pointed, reading: readingOf(snapshot, opening) }));
+  if (known.snapshot === snapshot && known.citation === citation && known.pointed === pointed) return known.reading;
   const reading = readingOf(snapshot, opening);
-  setKnown({ snapshot, pointed, reading });
+  setKnown({ snapshot, citation, pointed, reading });
   return reading;
 }
 
@@ -275,7 +315,7 @@ function isKept({ snapshots }: SourceView, { snapshot_id }: Citation): boolean {
   return snapshots.some(({ id }) => id === snapshot_id);
 }
 
-function keyOf({ number, citation, evidence, passage }: OpenedSource): string {
+function keyOf({ number, evidence, passage }: OpenedSource, citation: Citation | null): string {
   const place = citation
     ? `${citation.start} ${citation.quote_start} ${citation.snapshot_id} ${citation.passage}`
     : (evidence ?? "");

@@ -36,11 +36,12 @@ export function VerdictNote(props: NoteProps) {
       {sentence && (
         <blockquote dir="auto">
           <span className="ui-hidden">{inFile ? t.fileSays : t.answerSays}: </span>
-          <Claim sentence={sentence} differing={differing} />
+          <Claim sentence={sentence} differing={differing} isStruck={citation.differences.length > 0} />
         </blockquote>
       )}
       <p>
         <VerdictBadge verdict={citation.verdict} /> <Explained {...props} />{" "}
+        {place === "quote" && <Found citation={citation} />}
         {onReturn && place !== "missing" && (
           <Button small onClick={onReturn}>
             {t.showCited}
@@ -56,16 +57,47 @@ export function VerdictNote(props: NoteProps) {
   );
 }
 
-function Claim({ sentence, differing }: { sentence: string; differing: readonly Range[] }) {
+interface ClaimProps {
+  sentence: string;
+  differing: readonly Range[];
+  /** The page says otherwise: its word stands in the place of this one. */
+  isStruck: boolean;
+}
+
+function Claim({ sentence, differing, isStruck }: ClaimProps) {
   return cut({ start: 0, end: sentence.length }, differing).map(({ start, end, by }) => {
     const said = sentence.slice(start, end);
     if (!by) return said;
+    if (isStruck)
+      return (
+        <del key={start} className="sources-struck">
+          {said}
+        </del>
+      );
     return (
       <strong key={start} className="sources-differs">
         {said}
       </strong>
     );
   });
+}
+
+/** What the passage lacks of the statement, and who found it. */
+function Found({ citation: { missing, by, quote, verdict } }: { citation: Citation }) {
+  const t = useWords(words);
+  return (
+    <>
+      {missing && verdict === "partial" && (
+        <>
+          <span>{t.missing}</span>{" "}
+          <strong className="sources-missing" dir="auto">
+            {missing}
+          </strong>{" "}
+        </>
+      )}
+      {by === "model" && quote && `${t.byModel} `}
+    </>
+  );
 }
 
 function Explained({ citation: { quote, verdict }, place, outlined, inFile, kept }: NoteProps) {
@@ -80,7 +112,7 @@ function Explained({ citation: { quote, verdict }, place, outlined, inFile, kept
     partial: t.saysPart,
     contradicted: t.saysOtherwise,
     unsupported: t.saysOtherwise,
-    uncited: t.saysSo,
+    uncited: t.saysUncited,
     unread: t.saysNothing,
   }[verdict];
   if (outlined === "apart") return `${says} ${inFile ? t.filePointsApart : t.answerPointsApart}`;

@@ -1,8 +1,8 @@
 /** A snapshot made ready to be shown: its blocks, and the passages of it that are quoted. */
 
+import { Offsets } from "../../../lib/offsets";
 import type { Citation, EvidencePassage, SourceSnapshot, SourceView } from "../../../protocol/events.gen";
 import { type Block, blocksOf } from "./blocks";
-import { Offsets } from "./offsets";
 import { apart, type LinkRange, type Range, union } from "./pieces";
 import { contains } from "./span";
 
@@ -82,6 +82,12 @@ export function readingOf(snapshot: SourceSnapshot, { citation, pointed, named }
 /** Where a passage that the model was given stands. Null: not in this text. */
 export function evidenceRange(snapshot: SourceSnapshot, { text, start, end }: EvidencePassage): Range | null {
   return textRange(snapshot.text, prepare(snapshot).offsets, text, start, end);
+}
+
+/** A place of the text that was checked, by the offsets of the server. */
+export function rangeAt(snapshot: SourceSnapshot, start: number, end: number): Range {
+  const { offsets } = prepare(snapshot);
+  return { start: offsets.unit(start), end: offsets.unit(end) };
 }
 
 export function isSameRange(one: Range, other: Range | null): boolean {

@@ -1,0 +1,62 @@
+import { Fragment, type ReactNode, useContext } from "react";
+import { useWords } from "../../lib/i18n";
+import type { Verdict } from "../../protocol/events.gen";
+import { HoverCard } from "../HoverCard";
+import { MarksContext } from "./context";
+import type { StatementPart } from "./statements";
+import { words } from "./words";
+
+/** The pointer rests this long on the words of a statement before they are explained: it passes over them while one reads. */
+const RESTS_MS = 500;
+
+/** The words of a judged statement. What a verdict looks like does not depend on its colour, and it has a description. */
+export function StatementView({ part, content }: { part: StatementPart; content: ReactNode }) {
+  const t = useWords(words);
+  const { footnotes } = useContext(MarksContext);
+  const { statement, isLast } = part;
+  const described: Record<Exclude<Verdict, "supported">, string> = {
+    partial: t.partial,
+    contradicted: t.contradicted,
+    unsupported: t.unsupported,
+    uncited: t.uncited,
+    unread: t.unread,
+  };
+  const isPlain = statement.verdict === "supported";
+  const description = statement.verdict === "supported" ? undefined : described[statement.verdict];
+  const explain = isPlain ? undefined : footnotes?.explain;
+  const said = (
+    <span
+      className="md-statement"
+      data-statement={statement.key}
+      data-verdict={statement.verdict}
+      role={isPlain ? undefined : "mark"}
+      aria-description={description}
+    >
+      {content}
+    </span>
+  );
+  return (
+    <>
+      <HoverCard rest={RESTS_MS} card={explain && (() => explain(statement))}>
+        {() => said}
+      </HoverCard>
+      {isLast && <Unmarked part={part} />}
+    </>
+  );
+}
+
+/** The verdicts of a statement that stand at no marker of the text: it has no footnote, or cites a page by a link. */
+function Unmarked({ part }: { part: StatementPart }) {
+  const { footnotes, placed } = useContext(MarksContext);
+  const { citations } = part.statement;
+  const without = citations.filter((one) => (one.number === 0 || one.verdict === "unread") && !placed.has(one));
+  if (!footnotes || without.length === 0) return null;
+  return (
+    <span className="md-cited">
+      {without.map((citation, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they never change their order
+        <Fragment key={at}>{footnotes.render({ number: citation.number, marker: citation.marker, citation })}</Fragment>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,2 @@
+export { beginningOf, elementsOf, type Judged } from "./judged";
+export { Proof } from "./Proof";
