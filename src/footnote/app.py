@@ -143,7 +143,7 @@ class App:
         )
         self.downloads = Downloads(database, self.blobs)
         self.tables = Tables(sandbox)
-        self.file_citations = FileCitationChecker(self.sessions, self.library)
+        self.file_citations = FileCitationChecker(database, self.sessions, self.library, run_builder.pages)
         self.renditions = Renditions(database, self.sessions, self.blobs, sandbox)
         self.runner = Runner(
             database,
@@ -151,6 +151,7 @@ class App:
             run_builder,
             RunLimits(limits.runs_per_user, limits.runs_at_once, approval_seconds=limits.approval_seconds),
             bus=bus,
+            file_citations=self.file_citations,
             lease_seconds=SHARED_LEASE_SECONDS if database.is_shared else LEASE_SECONDS,
         )
         self.images = ImageFetcher(net, sandbox)
@@ -262,7 +263,10 @@ class App:
             if self._memory is None:
                 database = await self._exit_stack.enter_async_context(Database.in_memory())
                 sessions = Sessions(database, self.library, Blobs(database, MemoryStorage()))
-                runner = Runner(database, sessions, self._run_builder, RunLimits(max_per_user=MAX_ASKED_RUNS))
+                citations = FileCitationChecker(database, sessions, self.library, self._run_builder.pages)
+                limits = RunLimits(max_per_user=MAX_ASKED_RUNS)
+                runner = Runner(database, sessions, self._run_builder, limits, file_citations=citations)
+                self._exit_stack.push_async_callback(citations.close)
                 self._exit_stack.push_async_callback(runner.close)
                 self._memory = runner, sessions
         return self._memory
@@ -270,6 +274,7 @@ class App:
     async def _close(self) -> None:
         await self._exit_stack.aclose()
         await self.runner.close()
+        await self.file_citations.close()
         await self.uploads.close()
 
     async def tools(self, agent_id: str) -> tuple[Tool, ...]:

@@ -19,6 +19,7 @@ from footnote.config.resolve import (
 )
 from footnote.config.settings import Agent, researcher_prompt
 from footnote.db.errors import DatabaseFailed
+from footnote.evidence.page_index import PageIndexes
 from footnote.evidence.second_look import SecondLook
 from footnote.evidence.sources import Sources, snapshot_ids
 from footnote.library import Library
@@ -30,6 +31,7 @@ from footnote.net.client import Net
 from footnote.protocol.errors import ConfigError, UpstreamError, UsageError
 from footnote.protocol.messages import Message
 from footnote.protocol.tools import Locale
+from footnote.sessions.file_citations import MAX_PAGE_CHARACTERS
 from footnote.sessions.run import RunResources, RunSpec
 from footnote.tools.base import Abilities, Tool
 from footnote.tools.mcp import McpSource
@@ -60,6 +62,8 @@ class SettingsRunBuilder:
         # Users share the caches, which hold public pages only.
         self._provider_search = ProviderSearch(net, None, library.for_user(None))
         self._crawler = Crawler(net, extractor, library.for_user(None))
+        self.pages = PageIndexes(MAX_PAGE_CHARACTERS)
+        """Pages that answers and files are compared with."""
         self._plain_models: set[str] = set()
         self._local_servers = LocalServers(net)
         self._mcp_servers = AsyncExitStack()
@@ -112,7 +116,7 @@ class SettingsRunBuilder:
     async def build(self, spec: RunSpec, model: Model) -> RunResources:
         agent = self._configuration.agent(spec.agent_id)
         library = self._library.for_user(spec.user_id)
-        sources = await _load_sources(library, spec.all_messages)
+        sources = await _load_sources(library, spec.all_messages, self.pages)
         search = resolve_web_search(self._configuration.settings, agent)
         abilities = Abilities(
             workspace=spec.workspace if agent.workspace.enabled else None,
@@ -120,6 +124,7 @@ class SettingsRunBuilder:
             sources=sources,
             addresses=Addresses(spec.all_messages, sources, spec.workspace),
             second_look=await self.second_look(model),
+            proofs=spec.proofs,
         )
         tools = merge(builtin_tools(), plugin_tools(), await self._mcp_tools_of(agent))
         return RunResources(
@@ -165,14 +170,14 @@ class SettingsRunBuilder:
         return self._mcp_tools[agent.id]
 
 
-async def _load_sources(library: Library, messages: tuple[Message, ...]) -> Sources:
+async def _load_sources(library: Library, messages: tuple[Message, ...], pages: PageIndexes) -> Sources:
     """The sources of a session, from its tool results, with the texts that were read."""
     ids = snapshot_ids(messages)
     try:
-        return Sources.from_messages(messages, await library.snapshots(ids) if ids else {})
+        return Sources.from_messages(messages, await library.snapshots(ids) if ids else {}, pages.index)
     except DatabaseFailed as error:
         log.warning("The sources that were read earlier in this session cannot be loaded: %s", error.message)
-        return Sources.from_messages(messages, {})
+        return Sources.from_messages(messages, {}, pages.index)
 
 
 def _instructions(agent: Agent, model: Model, locale: Locale) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cli.small_web import article
-from footnote.sessions.file_citations import MAX_STATEMENTS
+from footnote.evidence.file_proof import PIECE_CHARACTERS
 from server.forms import upload_files
 from server.harness import open_server
 from server.session_files import SessionFiles
@@ -97,10 +97,20 @@ async def test_numbers_in_brackets_of_an_upload_are_its_own(session_files: Sessi
     assert (await _citations(session_files, path))["citations"] == []
 
 
-async def test_of_a_very_long_report_the_first_statements_are_judged(session_files: SessionFiles):
-    sentence = "New electric vehicle batteries shall contain at least 16 percent recovered cobalt [1].\n\n"
-    await session_files.write("/report.md", sentence * (MAX_STATEMENTS + 20))
-    assert (await _citations(session_files))["counts"]["statements"] == MAX_STATEMENTS
+async def test_every_statement_of_a_very_long_report_is_judged(session_files: SessionFiles):
+    sentences = [
+        f"New electric vehicle batteries of type {number} shall contain at least 16 percent recovered cobalt [1].\n\n"
+        for number in range(700)
+    ]
+    report = "".join((*sentences, "It was invented in Hanoi in 1999 [1].\n"))
+    assert len(report) > 4 * PIECE_CHARACTERS
+    await session_files.write("/report.md", report)
+    citations = await _citations(session_files)
+    assert citations["counts"]["statements"] == 701
+    places = [(one["start"], one["end"]) for one in citations["citations"]]
+    assert places == sorted(places)
+    assert report[slice(*places[-1])].startswith("It was invented in Hanoi")
+    assert report[slice(*places[350])].startswith("New electric vehicle batteries of type 350 ")
 
 
 async def test_a_file_without_sentences_has_no_footnotes(session_files: SessionFiles):

@@ -15,7 +15,7 @@ from footnote.db.sqlite.driver import RESERVE_BYTES
 from footnote.documents import images as document_images
 from footnote.documents.inspection import archives
 from footnote.documents.markdown.inlines import MAX_FORMULAS
-from footnote.evidence import claims, verdict
+from footnote.evidence import claims, file_proof, verdict
 from footnote.models.accumulate import MAX_ARGUMENTS
 from footnote.protocol import files as file_values
 from footnote.protocol import sessions as session_values
@@ -29,7 +29,7 @@ from footnote.server.routes import views
 from footnote.sessions import executor, file_citations, follow, journal, renditions, store, supervisor
 from footnote.storage import s3
 from footnote.text.search_terms import MAX_FILE_CHARACTERS
-from footnote.tools import mcp, provenance, wrappers
+from footnote.tools import mcp, provenance, wrappers, written_files
 from footnote.tools.mcp import adapter, client
 from footnote.web_search import images as site_images
 from footnote.web_search import pipeline, provider_client, result
@@ -132,7 +132,6 @@ FIGURES = {
         f"`note` ({session_values.MAX_NOTE_LENGTH:,} characters)",
         f"1 to {multipart.MAX_FILES} files",
         f"over {file_routes.MAX_INLINE_BYTES // MILLION} MB, `content` is null",
-        f"The first {file_citations.MAX_STATEMENTS} statements are judged",
         f"`limit?` (200, at most {views.MAX_ROWS:,})",
         (
             f"up to {page_routes.MAX_IMAGE_BYTES // MILLION} MB, by its first bytes, "
@@ -207,6 +206,11 @@ FIGURES = {
         f"{NUMBERS[CONVERSIONS.max_waiting_per_user]} conversions waiting",
         f"(all users together {CONVERSIONS.max_waiting})",
         f"more than {NUMBERS[int(workspace_uploads.WAIT_SECONDS)]} seconds is stored",
+        f"up to {written_files.MAX_LISTED} of those that",
+        f"after {written_files.JUDGE_SECONDS:g} seconds of judging",
+        f"{written_files.MAX_ARTIFACT_CITATIONS:,} footnotes",
+        f"A text of up to {file_citations.MAX_TEXT_BYTES // MILLION} MB is judged",
+        f"a piece of about {file_proof.PIECE_CHARACTERS:,} characters",
     ),
     "SECURITY.md": (
         (

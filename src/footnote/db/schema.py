@@ -324,6 +324,13 @@ FILE_VERSION = _table(
     Column("created_at", str),
     Column("run_id", str, null=True),
 )
+FILE_PROOF = _table(
+    "file_proof",
+    Column("file_id", str, key=True),
+    Column("number", int, key=True),
+    Column("basis", str),
+    Column("proof", bytes),
+)
 UPLOAD_TEXT = _table(
     "upload_text",
     Column("file_id", str, key=True),
@@ -356,7 +363,7 @@ TABLES = (
     *(PAGE_CACHE, SEARCH_CACHE),
     *(SESSION, SESSION_ENTRY, SESSION_TERMS, QUESTION, RUN, OWNER, RUN_MESSAGE, RUN_CALL),
     *(APPROVAL, STANDING_APPROVAL, RUN_EVENTS, DIGEST),
-    *(BLOB, LOOSE_PLACE, WORKSPACE_FILE, FILE_VERSION, UPLOAD_TEXT, RENDITION),
+    *(BLOB, LOOSE_PLACE, WORKSPACE_FILE, FILE_VERSION, FILE_PROOF, UPLOAD_TEXT, RENDITION),
     FOOTNOTE_FORMAT,
 )
 """Every table after those that its foreign keys refer to."""

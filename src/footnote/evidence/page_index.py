@@ -5,14 +5,17 @@ the length of the page. The library ranks passages of many pages from its databa
 the search ranks sentences against a question (`web_search/ranking/scoring`).
 """
 
+import hashlib
 import heapq
 import math
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
 
 from footnote.evidence.tokens import key_of
 from footnote.protocol.sources import Quote, Snapshot
@@ -33,6 +36,10 @@ _SENTENCE_PENALTY = 0.02
 _RAISED = f"[{SUPERSCRIPTS}]"
 _ANCHOR_CHARACTERS = 24
 """A phrase of this length hardly occurs twice on a page."""
+MAX_REMEMBERED = 4_000
+"""Statements whose evidence a page remembers. A text is judged again after each edit, and most of it is the same."""
+
+T = TypeVar("T")
 
 
 class _Index(NamedTuple):
@@ -50,6 +57,19 @@ class PageIndex:
         self.snapshot = snapshot
         self.text = snapshot.text
         self._proper_names: dict[str, bool] = {}
+        self._evidence: dict[bytes, Any] = {}
+
+    def remember(self, statement: str, find: "Callable[[str, PageIndex], T]") -> T:
+        """What `find` returns for a statement and this page; it is called once for each statement. A page is compared
+        with statements by one function alone."""
+        key = hashlib.blake2b(statement.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        found = self._evidence.get(key)
+        if found is None:
+            found = find(statement, self)
+            if len(self._evidence) >= MAX_REMEMBERED:
+                self._evidence.clear()
+            self._evidence[key] = found
+        return found
 
     @cached_property
     def snapshot_id(self) -> str:
@@ -267,3 +287,31 @@ def trim_quote(text: str, span: Span) -> Quote:
     while start < end and text[start] in _TRAILING:
         start += 1
     return Quote(text[start:end], start, end)
+
+
+# Shared pages --------------------------------------------------------------------------------------------------------
+
+
+class PageIndexes:
+    """The indexes of the pages that were used last, by the text of the page. What they remember depends on nothing but
+    statement and text, so that users may share them."""
+
+    def __init__(self, max_characters: int) -> None:
+        self._max_characters = max_characters
+        self._characters = 0
+        self._pages: OrderedDict[str, PageIndex] = OrderedDict()
+        self._lock = Lock()
+
+    def index(self, snapshot: Snapshot) -> PageIndex:
+        snapshot_id = snapshot.id
+        with self._lock:  # several threads judge texts
+            known = self._pages.get(snapshot_id)
+            if known is not None:
+                self._pages.move_to_end(snapshot_id)
+                return known
+            page = self._pages[snapshot_id] = PageIndex(snapshot)
+            self._characters += len(page.text)
+            while self._characters > self._max_characters and len(self._pages) > 1:
+                _, oldest = self._pages.popitem(last=False)
+                self._characters -= len(oldest.text)
+            return page

@@ -1,7 +1,7 @@
 """The sources of one session: a number for each URL, and the texts that were read from it."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -25,7 +25,9 @@ class Sources:
     No method awaits, so that concurrent searches in one event loop cannot interleave inside one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, index: Callable[[Snapshot], PageIndex] = PageIndex) -> None:
+        """`index` makes the index of a text that was read, or hands out one that others use too."""
+        self._index = index
         self._numbers: dict[str, int] = {}
         self._sources: dict[int, Source] = {}
         self._pages: dict[int, tuple[PageIndex, ...]] = {}
@@ -37,9 +39,14 @@ class Sources:
         self._read_addresses: dict[str, int] | None = None
 
     @classmethod
-    def from_messages(cls, messages: Iterable[Message], snapshots: Mapping[str, Snapshot]) -> "Sources":
+    def from_messages(
+        cls,
+        messages: Iterable[Message],
+        snapshots: Mapping[str, Snapshot],
+        index: Callable[[Snapshot], PageIndex] = PageIndex,
+    ) -> "Sources":
         """The sources of a session so far. `snapshots` by their ids; a source without one was not read."""
-        sources = cls()
+        sources = cls(index)
         for artifact in _artifacts(messages):
             for source in sources_in(artifact):
                 number = source.number or 0
@@ -75,7 +82,7 @@ class Sources:
         self._read_addresses = None
         pages = self._pages.get(number, ())
         if snapshot is not None:
-            page = next((page for page in pages if page.text == snapshot.text), None) or PageIndex(snapshot)
+            page = next((page for page in pages if page.text == snapshot.text), None) or self._index(snapshot)
             others = tuple(other for other in pages if other is not page)
             known = self._sources.get(number)
             # A search that finds a page again, and gets no further than its snippet, does not replace what was read.

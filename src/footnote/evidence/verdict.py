@@ -19,6 +19,7 @@ from footnote.protocol.sources import Citation, Pointer, Quote, Verdict
 from footnote.text.languages import detect_language
 from footnote.text.sentences import Span, sentences
 from footnote.text.terms import terms
+from footnote.tracing import EventCounter
 
 MIN_SUPPORTED = 0.66
 """The share of a claim, by the weight of its words, that a passage must have to support it."""
@@ -78,8 +79,16 @@ class _CandidatePassage(Struct, frozen=True):
     strength: float
 
 
+COMPARISONS = EventCounter("statement_comparisons", "Comparisons of a statement with a page that it was new to.")
+
+
 def find_evidence(text: str, page: PageIndex) -> Evidence:
     """The evidence of a page for a claim: word for word, by its words and values, or in another language."""
+    return page.remember(text, _find_evidence)
+
+
+def _find_evidence(text: str, page: PageIndex) -> Evidence:
+    COMPARISONS.add()
     if (quote := find_verbatim(text, page.text)) is not None:
         return Evidence("supported", quote, 1.0, snapshot_id=page.snapshot_id)
     evidence = _judge(text, page)

@@ -23,6 +23,7 @@ from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import Image, Message
 from footnote.sessions.approvals import StoredApprovals
 from footnote.sessions.event_log import RunLog
+from footnote.sessions.file_citations import FileCitationChecker, SessionProofs
 from footnote.sessions.run import INTERNAL_ERROR, LiveRun, RunBuilder, RunHead, RunPhase, RunSlot, RunSpec
 from footnote.sessions.store import Sessions
 from footnote.sessions.turns import AttachedFiles, attachments_of, branch_to, conversation, resume_point
@@ -109,7 +110,14 @@ class RunLimits(Struct, frozen=True):
 class RunExecutor:
     """The live runs of this process."""
 
-    def __init__(self, database: Database, sessions: Sessions, run_builder: RunBuilder, limits: RunLimits) -> None:
+    def __init__(
+        self,
+        database: Database,
+        sessions: Sessions,
+        run_builder: RunBuilder,
+        limits: RunLimits,
+        file_citations: FileCitationChecker | None = None,
+    ) -> None:
         self.live_runs: dict[str, LiveRun] = {}
         self.pending_endings: dict[str, LiveRun] = {}
         """Ended runs whose end could not be stored yet."""
@@ -119,6 +127,7 @@ class RunExecutor:
         self._sessions = sessions
         self._run_builder = run_builder
         self._limits = limits
+        self._file_citations = file_citations
         self._slots = asyncio.Semaphore(limits.max_running)
         self._slot_lock = asyncio.Lock()
         self._settle_lock = asyncio.Lock()
@@ -230,7 +239,8 @@ class RunExecutor:
         messages, all_messages, summary = await self._load_messages(head, workspace)
         model = live.model or await live.cancel.wait(self._run_builder.model(head.request.agent_id, head.request.model))
         live.model = model
-        spec = RunSpec(head.user_id, head.request.agent_id, head.request.locale, all_messages, workspace)
+        proofs = self._file_citations and SessionProofs(self._file_citations, head.user_id, head.session_id)
+        spec = RunSpec(head.user_id, head.request.agent_id, head.request.locale, all_messages, workspace, proofs)
         resources = await live.cancel.wait(self._run_builder.build(spec, model))
         turn = Turn(
             session_id=head.session_id,

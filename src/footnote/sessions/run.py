@@ -45,7 +45,7 @@ from footnote.sessions.journal import Journal
 from footnote.sessions.turns import RunEnding, RunRequest, encode, message_decoder, request_decoder, resume_point
 from footnote.text.search_terms import index_terms
 from footnote.tools.approval import Approver
-from footnote.tools.base import Abilities
+from footnote.tools.base import Abilities, FileProofs
 from footnote.tools.registry import Toolbox
 from footnote.workspace.files import Workspace
 
@@ -60,6 +60,7 @@ class RunSpec:
     locale: Locale
     all_messages: tuple[Message, ...]
     workspace: Workspace
+    proofs: FileProofs | None = None
 
 
 @dataclass(frozen=True, slots=True)

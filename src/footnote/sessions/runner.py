@@ -41,6 +41,7 @@ from footnote.protocol.sessions import (
 from footnote.sessions import turns as stored
 from footnote.sessions.bus_messages import ORPHANS_MESSAGE, SUPERVISORS_TOPIC, cancel_message, decision_message
 from footnote.sessions.executor import RunExecutor, RunLimits
+from footnote.sessions.file_citations import FileCitationChecker
 from footnote.sessions.follow import RemoteLogs, follow
 from footnote.sessions.journal import Journal
 from footnote.sessions.run import LiveRun, RunBuilder, RunHead
@@ -75,12 +76,14 @@ class Runner:
         limits: RunLimits = RunLimits(),  # noqa: B008 - frozen
         *,
         bus: Bus | None = None,
+        file_citations: FileCitationChecker | None = None,
         lease_seconds: float = LEASE_SECONDS,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        """`file_citations` judges the files that runs write; None: they are not judged."""
         self.bus = bus or LocalBus()
         self.journal = Journal(database, self.bus)
-        self.executor = RunExecutor(database, sessions, run_builder, limits)
+        self.executor = RunExecutor(database, sessions, run_builder, limits, file_citations)
         self.remote_logs = RemoteLogs(database, self.bus, self.executor.local_log)
         self._database = database
         self._sessions = sessions

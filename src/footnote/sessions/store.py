@@ -21,7 +21,7 @@ from footnote.db.runs import turns as db_turns
 from footnote.db.script import Steps, script, sql_for_update
 from footnote.evidence.sources import Sources
 from footnote.library import Library
-from footnote.protocol import format_time, new_id
+from footnote.protocol import format_time, new_id, parse_time
 from footnote.protocol.errors import RunActive, Unknown, UsageError
 from footnote.protocol.history import ActiveRun, History, PastMessage, SessionHead, WorkspaceView
 from footnote.protocol.messages import Message
@@ -179,6 +179,10 @@ class Sessions:
         """The messages of all branches, those of the shown branch first."""
         return await self._database.read(_all_messages(user_id, session_id))
 
+    async def asked_before(self, user_id: str, session_id: str, moment: str) -> tuple[str, ...]:
+        """The texts of the questions of all branches up to a time."""
+        return await self._database.read(_asked_before(user_id, session_id, moment))
+
     async def conversation(self, user_id: str, session_id: str) -> tuple[Message, ...]:
         """The shown branch with its questions, as a model reads it."""
         return await self._database.read(_conversation(user_id, session_id))
@@ -321,6 +325,16 @@ def _all_messages(user_id: str, session_id: str) -> Steps[tuple[Message, ...]]:
     ids = dict.fromkeys(turn.run_id for turn in (*branch_to(all_turns, row.head), *all_turns))
     by_run = yield from messages_by_run(ids)
     return tuple(stored.message_decoder.decode(body) for bodies in by_run.values() for body in bodies)
+
+
+@script
+def _asked_before(user_id: str, session_id: str, moment: str) -> Steps[tuple[str, ...]]:
+    _require_session((yield from db.session(user_id, session_id)))
+    before = parse_time(moment)
+    asked = {
+        turn.question_id: turn for turn in (yield from db_turns(session_id)) if parse_time(turn.asked_at) <= before
+    }
+    return tuple(stored.question_decoder.decode(turn.question).text for turn in asked.values())
 
 
 @script

@@ -3,15 +3,17 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import msgspec
+from msgspec import Struct
 
+from footnote.cancel import CancelScope
 from footnote.evidence.second_look import SecondLook
 from footnote.evidence.sources import Sources
 from footnote.protocol.errors import ToolFailed
-from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import Text
+from footnote.protocol.files import FileCitations, FileRecord
+from footnote.protocol.messages import Text, Usage
 from footnote.protocol.tools import Locale, Progress, ToolResult, ToolSpec
 from footnote.workspace.files import Workspace
 
@@ -20,13 +22,34 @@ if TYPE_CHECKING:
     from footnote.web_search.pipeline import SearchAnswer, WebSearch
 
 
+class ReviewedFile(Struct, frozen=True):
+    """The newest version of a file with its verdicts, and what a second look at it used. `cost` is in US dollars, None
+    if the price is not known."""
+
+    proof: FileCitations
+    usage: Usage = Usage()
+    cost: float | None = 0.0
+
+
+class FileProofs(Protocol):
+    """Judges the files of a session."""
+
+    async def judge(self, path: str, max_seconds: float) -> FileCitations | None:
+        """The proof of the newest version. None: the file is not judged, or not within this time."""
+        ...
+
+    async def review(self, path: str, second_look: SecondLook | None, cancel: CancelScope) -> ReviewedFile | None:
+        """The same after a second look at statements that had none yet. None: the file is not judged."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Abilities:
     """What the tools of a run work with. A tool exists if its condition holds for this.
 
     `sources` are those of the session: what any of its tools read, and what its answers are checked against.
     `addresses`: the addresses that a model may read; None: any, as a user may. `second_look`: who reviews statements
-    that comparing texts does not prove; None: nobody.
+    that comparing texts does not prove; None: nobody. `proofs` judges written files; None: they are not judged.
     """
 
     workspace: Workspace | None = None
@@ -34,6 +57,7 @@ class Abilities:
     sources: Sources = field(default_factory=Sources)
     addresses: "Addresses | None" = None
     second_look: SecondLook | None = None
+    proofs: FileProofs | None = None
 
 
 def always(_: Abilities) -> bool:

@@ -147,6 +147,7 @@ async def _put(call: RouteCall) -> Reply:
     edit: FileEdit = call.body
     workspace = await workspace_of(call)
     record = await workspace.put(edit.file_path, edit.content, base_hash=edit.base_hash)
+    call.app.file_citations.judge_later(call.user_id, call.path["session_id"], record.path)
     content_hash = await asyncio.to_thread(_hash, edit.content)
     return json_response(record, 201 if edit.base_hash is None else 200, etag=f'"{content_hash}"')
 
@@ -187,7 +188,9 @@ async def _restore(call: RouteCall) -> FileRecord:
     paths = [None if path is None else key_of(path) for path in (query.file_path, body.file_path)]
     path = _query_or_body("file_path", *paths)
     version = _query_or_body("version", query.version, body.version)
-    return await (await workspace_of(call)).restore(path, version, base_hash=body.base_hash)
+    record = await (await workspace_of(call)).restore(path, version, base_hash=body.base_hash)
+    call.app.file_citations.judge_later(call.user_id, call.path["session_id"], record.path)
+    return record
 
 
 def _query_or_body(name: str, in_query: T | None, in_body: T | None) -> T:

@@ -2,9 +2,10 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from footnote.protocol.tools import ToolResult, text_result
-from footnote.tools.base import FILE_PATH_ALIASES, ToolContext, artifact_of, has_workspace, workspace_of
+from footnote.protocol.tools import ToolResult
+from footnote.tools.base import FILE_PATH_ALIASES, ToolContext, has_workspace, workspace_of
 from footnote.tools.define import tool
+from footnote.tools.written_files import written_result
 from footnote.workspace.files import FileChange
 from footnote.workspace.paths import writable_key_of
 from footnote.workspace.text import pluralize, replace
@@ -50,5 +51,4 @@ async def edit_file(params: EditFile, context: ToolContext) -> ToolResult:
     written = await workspace_of(context).edit(
         writable_key_of(params.file_path), edit, message_id=context.message_id, call_id=context.call_id
     )
-    record = written.record
-    return text_result(f"Changed {record.path} in {written.note}.", artifact=artifact_of(record), files=(record,))
+    return await written_result(context, written, f"Changed {written.record.path} in {written.note}.")

@@ -2,9 +2,10 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from footnote.protocol.tools import ToolResult, text_result
-from footnote.tools.base import FILE_PATH_ALIASES, ToolContext, artifact_of, has_workspace, workspace_of
+from footnote.protocol.tools import ToolResult
+from footnote.tools.base import FILE_PATH_ALIASES, ToolContext, has_workspace, workspace_of
 from footnote.tools.define import tool
+from footnote.tools.written_files import written_result
 from footnote.workspace.files import FileChange
 from footnote.workspace.paths import writable_key_of
 from footnote.workspace.text import count_lines, pluralize
@@ -48,5 +49,4 @@ async def write_file(params: WriteFile, context: ToolContext) -> ToolResult:
         call_id=context.call_id,
         allow_unseen=False,
     )
-    record = written.record
-    return text_result(f"{written.note} {record.path} ({size}).", artifact=artifact_of(record), files=(record,))
+    return await written_result(context, written, f"{written.note} {written.record.path} ({size}).")
