@@ -19,7 +19,9 @@ from footnote.text.markdown import read_lines
 from footnote.text.sentences import Span
 
 PIECE_CHARACTERS = 12_000
-"""About a hundred statements: a second of CPU or less on long pages. A piece is longer if no paragraph begins there."""
+"""About a hundred statements: a second of CPU or less on long pages. A piece ends before the next heading or, in a text
+without headings, before a paragraph."""
+_MAX_SECTION_CHARACTERS = 2 * PIECE_CHARACTERS
 MAX_LOOKED = 2_000
 """Statements of one file whose verdicts by a model are kept."""
 _CONTINUES = re.compile(r"[\[［【<]|https?://|[—–―]")
@@ -43,10 +45,11 @@ def pieces_of(text: str) -> list[Span]:
     starts = [0]
     is_after_blank = False
     for line in read_lines(text, indented_code=True):
-        begins = line.kind == "heading" or (
-            line.kind == "text" and is_after_blank and not line.is_quoted and line.content == line.start
-        )
-        if begins and line.start - starts[-1] >= PIECE_CHARACTERS and not _CONTINUES.match(text, line.content):
+        is_paragraph = (
+            line.kind == "text" and is_after_blank and line.content == line.start and not line.is_quoted
+        ) and not _CONTINUES.match(text, line.content)
+        min_length = PIECE_CHARACTERS if line.kind == "heading" else _MAX_SECTION_CHARACTERS
+        if (line.kind == "heading" or is_paragraph) and line.start - starts[-1] >= min_length:
             starts.append(line.start)
         is_after_blank = line.kind == "blank"
     return [Span(start, end) for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
@@ -54,8 +57,8 @@ def pieces_of(text: str) -> list[Span]:
 
 def has_footnotes(text: str) -> bool:
     """Whether a file cites anything, so that its statements without a footnote stand out."""
-    pieces = (text[piece.start : piece.end] for piece in pieces_of(text)) if may_cite(text) else ()
-    return any(extract_claims(piece) for piece in pieces)
+    pieces = (text[piece.start : piece.end] for piece in pieces_of(text))
+    return any(may_cite(piece) and extract_claims(piece) for piece in pieces)
 
 
 def judge_piece(
