@@ -36,9 +36,10 @@ class Environment(NamedTuple):
 
 
 def peer(key: str) -> Environment:
-    """Installs exactly the lock file, so that new releases change no figure."""
+    """Installs exactly the lock file, so that new releases change no figure. With hashes, pip refuses a lock file that
+    lacks a package that another one needs."""
     lock = BENCH / "peers" / f"requirements-{key}.lock"
-    return _environment(key, ["--no-deps", "--require-hashes", "-r", str(lock)], lock.read_bytes())
+    return _environment(key, ["--require-hashes", "-r", str(lock)], lock.read_bytes())
 
 
 def core() -> Environment:

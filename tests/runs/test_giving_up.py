@@ -11,6 +11,8 @@ from runs.server_process import RunClient, ServerProcess
 from upstream import Upstream, call, hold, reply, say, stop
 
 HELD = "begun "
+SECONDS = 60
+"""Only ends a wait: for a run that is not given up, or for one that is given up too early."""
 
 
 async def _kill_while_answering(home: Path, upstream: Upstream, received: int, question: str | None = None) -> str:
@@ -20,15 +22,17 @@ async def _kill_while_answering(home: Path, upstream: Upstream, received: int, q
     if question is not None:
         async with process.client() as client:
             run_id = await client.start(await client.session(), question)
-    await upstream.wait_received(received)
+    async with asyncio.timeout(SECONDS):
+        await upstream.wait_received(received)
     await process.kill()
     return run_id
 
 
 async def _wait_for_end(client: RunClient, run_id: str) -> tuple[dict[str, Any], FoldedTurn, dict[str, Any]]:
     folded = FoldedTurn()
-    while not folded.ended:
-        await client.follow(run_id, folded)
+    async with asyncio.timeout(SECONDS):
+        while not folded.ended:
+            await client.follow(run_id, folded)
     view = await client.json("GET", f"/v2/runs/{run_id}")
     return view, folded, await client.json("GET", f"/v2/sessions/{view['session_id']}/history")
 

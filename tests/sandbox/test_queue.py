@@ -8,7 +8,7 @@ import pytest
 from footnote.protocol.errors import LimitReached
 from footnote.sandbox.jobs import ConvertDocument, DocumentText, ReadText
 from footnote.sandbox.pool import JobQueue, QueueLimits, SandboxPool
-from sandbox.hang_monitor import HangMonitor
+from sandbox.hang_monitor import TIMEOUT_SECONDS, HangMonitor
 
 LIMITS = QueueLimits("converted", max_running=1, max_waiting_per_user=3, max_waiting=5)
 
@@ -28,7 +28,8 @@ async def start_waiting(*waits: Awaitable[None]) -> list[asyncio.Task[None]]:
 
 async def refusal(queue: JobQueue, user: str) -> LimitReached:
     with pytest.raises(LimitReached) as raised:
-        await queue.acquire(user)
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            await queue.acquire(user)
     return raised.value
 
 
@@ -84,8 +85,10 @@ async def test_conversions_that_hang_hold_up_no_other_kind_of_job(tmp_path) -> N
             for number in range(3)
         ]
         await hang_monitor.wait_started()
-        read = await sandbox.run(ReadText(content=b"words", filename="text 3", media_type="text/plain"))
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            read = await sandbox.run(ReadText(content=b"words", filename="text 3", media_type="text/plain"))
         assert read == DocumentText(text="xxx")
+        assert not [task for task in hanging if task.done()], "it did not wait for their time limit"
         for task in hanging:
             task.cancel()
         await asyncio.gather(*hanging, return_exceptions=True)

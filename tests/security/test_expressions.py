@@ -44,13 +44,13 @@ async def test_no_regular_expression_of_the_package_takes_more_than_linear_time_
 @pytest.mark.parametrize(
     "text",
     [
-        " " * 200_000,
-        "what" + " " * 200_000 + "is tea?",
-        "\n" * 200_000 + "x",
-        "in " + "a" * 200_000,
-        "-/" * 100_000,
-        "tea" + " and" * 50_000,
-        "https://a.b/" + ")" * 200_000,
+        " " * 30_000,
+        "what" + " " * 30_000 + "is tea?",
+        "\n" * 30_000 + "x",
+        "in " + "a" * 30_000,
+        "-/" * 15_000,
+        "tea" + " and" * 7_500,
+        "https://a.b/" + ")" * 30_000,
     ],
     ids=["spaces", "spaces in the middle", "line breaks", "one word", "slashes", "ands", "brackets"],
 )
@@ -58,7 +58,7 @@ def test_a_question_of_any_characters_is_understood_in_a_moment(text: str) -> No
     began = time.thread_time()
     turn = parse_turn((user_message(text),))
     parse_message(turn.question)
-    assert time.thread_time() - began < 5, "milliseconds; an expression that backtracks takes minutes"
+    assert time.thread_time() - began < 2, "milliseconds; an expression that backtracks takes half a minute"
 
 
 def test_a_path_is_taken_out_of_a_question_with_the_words_that_lead_to_it() -> None:

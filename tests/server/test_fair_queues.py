@@ -71,7 +71,8 @@ async def test_a_user_with_many_conversions_is_told_to_wait_and_another_has_a_tu
         for number in range(4):
             waiting.append(asyncio.create_task(conversion(one, f"number {number}")))
             await wait_until(lambda: queue.waiting == len(waiting))
-        refused = await convert_text(one, "one too many")
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            refused = await convert_text(one, "one too many")
         assert (refused.status, refused.headers["retry-after"]) == (429, "30")
         assert "4 files of yours are waiting to be converted already" in refused.json["error"]["message"]
         waiting.append(asyncio.create_task(conversion(other, "mine")))

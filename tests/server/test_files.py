@@ -1,5 +1,6 @@
 """Files of a session over HTTP: upload, read, edit, compare, convert, delete."""
 
+import hashlib
 import io
 import zipfile
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from footnote.db.blobs import has_blob
 from server.forms import CONTENT_TYPE, END, part, upload_files
 from server.harness import ServerHarness, open_server
 from server.session_files import SessionFiles, hash_of
@@ -371,8 +373,21 @@ async def test_a_converted_copy_goes_with_its_file(session_files: SessionFiles):
         for kind in ("pdf", "docx")
     ]
     await session_files.request("POST", "/convert", {"file_path": "/same as b.txt", "convert_type": "pdf"})
+    copies = [(await session_files.client.request("GET", address)).body for address in addresses]
+    app = session_files.client.server.app
+
+    async def stored() -> list[bool]:
+        """In the database, where small files are, or in the folder."""
+        await app.blobs.sweep()
+        folder = {file.read_bytes() for file in (app.configuration.home / "files").rglob("*") if file.is_file()}
+        return [
+            copy in folder or await app._database.read(has_blob(hashlib.sha256(copy).hexdigest())) for copy in copies
+        ]
+
+    assert await stored() == [True] * 4
     for path in ("/a.md", "/same as b.txt"):
         await session_files.request("DELETE", file_path=path)
+    assert await stored() == [False, False, True, True]
     assert [(await session_files.client.request("GET", address)).status for address in addresses] == [
         404,
         404,

@@ -33,6 +33,11 @@ def test_a_peer_is_pinned_with_all_below_it(peer: Path) -> None:
     assert "://" not in text
 
 
+def test_what_trafilatura_takes_from_lxml_is_pinned_beside_it() -> None:
+    """`lxml.html.clean` is a package of its own, which lxml names only in an extra."""
+    assert "lxml-html-clean" in pins(ROOT / "bench" / "peers" / "requirements-trafilatura.lock")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("bench", NAMED.split())
 def test_every_benchmark_can_be_made_quick(bench: str) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import module_list
@@ -56,6 +57,42 @@ def test_every_dependency_has_its_reason_and_no_reason_is_without_its_dependency
     of_the_page = {*page["dependencies"], *page["devDependencies"]}
     explained = re.findall(r"^\| `([@\w./-]+)` \|", DEPENDENCIES.read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(explained) == sorted(needed - {"footnote"} | of_the_page)
+
+
+LICENCE_TEXTS = {
+    "Apache-2.0": "Apache License",
+    "MIT": "Permission is hereby granted, free of charge",
+    "BSD-": "Redistribution and use in source and binary forms",
+    "MPL-2.0": "Mozilla Public License Version 2.0",
+    "OFL-1.1": "SIL OPEN FONT LICENSE Version 1.1",
+}
+"""Words of each licence that the others do not have."""
+ROW = re.compile(r"^\| `([@\w./-]+)` \|(?: `[^|]* \|)? ([^|]+) \|", re.MULTILINE)
+
+
+def test_a_dependency_has_the_licence_that_the_page_names(subtests: pytest.Subtests) -> None:
+    """Told by the text of the licence in the package, as metadata may name another one; for the page, by its lock."""
+    lock = json.loads((ROOT / "web" / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    rows = ROW.findall(DEPENDENCIES.read_text(encoding="utf-8"))
+    compared = 0
+    for name, stated in rows:
+        locked = lock.get(f"node_modules/{name}")
+        held = set(re.split(" OR | AND ", locked["license"])) if locked else _licences_in_package(name)
+        compared += bool(held)
+        with subtests.test(package=name):
+            assert not held or [licence for licence in held if licence in stated.partition(" (")[0]]
+    assert compared > 40, "of most packages the licence is found"
+
+
+def _licences_in_package(name: str) -> set[str]:
+    """Empty: it is not installed, or comes without the text of its licence."""
+    try:
+        files = distribution(name).files or []
+    except PackageNotFoundError:
+        return set()
+    texts = [file.read_text() for file in files if re.search(r"\.dist-info/(?:.*/)?(?:LICEN[CS]E|COPYING)", str(file))]
+    words = " ".join(" ".join(texts).split())
+    return {licence for licence, text in LICENCE_TEXTS.items() if text in words}
 
 
 def test_every_link_leads_somewhere(subtests: pytest.Subtests) -> None:

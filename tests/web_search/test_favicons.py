@@ -214,3 +214,10 @@ async def test_an_icon_that_claims_to_be_huge_is_not_shown(site: IconSite):
     """A browser would allocate all of its pixels."""
     site.web.put("/favicon.ico", picture(PNG[:16] + (65_000).to_bytes(4) * 2 + PNG[24:]))
     assert await site.icon() is None
+
+
+async def test_an_icon_is_looked_at_in_the_sandbox_and_nowhere_else():
+    async with Web({"/favicon.ico": picture(PNG)}) as web, Net() as net, SandboxPool() as sandbox:
+        await sandbox.close()
+        assert await Favicons(ImageFetcher(net, sandbox), None).get(web.url("/"), {web.host}) is None
+        assert len(web.requests_for("/favicon.ico")) == 1

@@ -115,7 +115,9 @@ def test_pdfium_copies_a_name_of_one_word_inside_an_arabic_line_in_its_place():
     assert ParsedPdf(convert_to_pdf(text).content).text() == text
 
 
-@pytest.mark.xfail(strict=True, reason="pdfium reverses runs at every space, also between two Latin words")
+@pytest.mark.xfail(
+    strict=True, reason="pdfium reverses runs at every space, also in what LibreOffice and Chromium make"
+)
 def test_pdfium_copies_a_name_of_two_words_inside_an_arabic_line_in_its_order():
     assert ParsedPdf(convert_to_pdf(ARABIC_WITH_NAMES).content).text() == ARABIC_WITH_NAMES
 
