@@ -1,5 +1,6 @@
 """The history of a session: messages grouped by turn, with times, in the text that users see."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from server.harness import ServerHarness, open_server
-from upstream import Upstream, call, parallel_calls, reply, say, stop
+from upstream import Upstream, call, hold, parallel_calls, reply, say, stop
 from web import Web
 from web.providers import Hit, SearchServer
 
@@ -58,6 +59,20 @@ async def test_every_message_has_the_time_at_which_it_was_said(search_server: Se
     first, second = shown["turns"]
     assert first["timestamp"] <= first["ended_at"] <= second["timestamp"] <= second["ended_at"]
     assert MOMENT.fullmatch(second["ended_at"])
+
+
+async def test_a_message_keeps_its_own_time_though_its_turn_goes_on(search_server: ServerHarness, upstream: Upstream):
+    later = asyncio.Event()
+    upstream.script(
+        reply(call("list_files", {}, id="c1"), stop("toolUse")),
+        reply(say("There "), hold(later), say("is none."), stop()),
+    )
+    session_id = await search_server.local.create_session()
+    # Times are in whole seconds.
+    asyncio.get_running_loop().call_later(1.2, later.set)
+    await search_server.local.ask_for_events(session_id, "Which files?")
+    _, asked, found, answered = (await search_server.local.history(session_id))["messages"]
+    assert asked["timestamp"] <= found["timestamp"] < answered["timestamp"]
 
 
 async def test_all_messages_of_a_turn_have_its_id_so_that_it_can_be_drawn_as_one(
