@@ -144,7 +144,7 @@ class App:
         self.downloads = Downloads(database, self.blobs)
         self.tables = Tables(sandbox)
         self.file_citations = FileCitationChecker(database, self.sessions, self.library, run_builder.pages)
-        self.renditions = Renditions(database, self.sessions, self.blobs, sandbox)
+        self.renditions = Renditions(database, self.sessions, self.blobs, sandbox, self.file_citations)
         self.runner = Runner(
             database,
             self.sessions,

@@ -189,6 +189,28 @@ async def test_a_file_is_converted(env: dict[str, str], tmp_path: Path) -> None:
         assert target.read_bytes().startswith(magic)
 
 
+@pytest.mark.slow
+async def test_a_document_of_doubtful_statements_is_refused_on_request(env: dict[str, str], tmp_path: Path) -> None:
+    report = tmp_path / "report.md"
+    report.write_text("# Report\n\nIt weighs 12 tonnes [1].\n")
+    code, _, err = await files(env, "put", str(report), "--as", "/report.md")
+    assert code == 0, err
+    target = tmp_path / "out.docx"
+    convert = ("convert", "/report.md", "--to", "docx", "--output", str(target))
+    code, out, err = await files(env, *convert, "--proof", "refuse")
+    assert (code, out, target.exists()) == (1, "", False)
+    listed, refusal = err.splitlines()
+    assert listed.endswith(": It weighs 12 tonnes [1].")
+    assert "One statement of report.md is not supported by its sources." in refusal
+    for proof in ("mark", "plain"):
+        code, out, err = await files(env, *convert, "--proof", proof, "--force")
+        assert (code, err) == (0, ""), err
+        document = zipfile.ZipFile(target).read("word/footnotes.xml").decode()
+        assert ("No" in document) is (proof == "mark")
+    code, _, err = await files(env, *convert, "--proof", "stamp")
+    assert (code, "--proof" in err) == (2, True)
+
+
 async def test_a_question_can_come_with_files(env: dict[str, str], tmp_path: Path, upstream: Upstream) -> None:
     (tmp_path / "data.csv").write_text("year,price\n2025,42\n")
     upstream.script(reply(say("42."), stop()))

@@ -26,7 +26,7 @@ async def single_job_sandbox(server: ServerHarness, hang_monitor: HangMonitor) -
     """A server whose sandbox runs one job of each kind at a time, and hangs when a document says so."""
     app = server.app
     async with SandboxPool(worker=WORKER, max_processes=1, environ=hang_monitor.environ) as sandbox:
-        app.renditions = Renditions(app._database, app.sessions, app.blobs, sandbox)
+        app.renditions = Renditions(app._database, app.sessions, app.blobs, sandbox, app.file_citations)
         app.uploads = Uploads(app._database, app.blobs, app.library, sandbox, app.spool, max_bytes=1_000_000)
         yield sandbox
         await app.uploads.close()

@@ -394,3 +394,25 @@ async def test_a_converted_copy_goes_with_its_file(session_files: SessionFiles):
         200,
         200,
     ]
+
+
+async def test_a_document_is_refused_with_the_statements_that_its_sources_do_not_support(session_files: SessionFiles):
+    await session_files.write("/report.md", "It weighs 12 tonnes [1].\n")
+    body = {"file_path": "/report.md", "convert_type": "pdf", "proof": "refuse"}
+    response = await session_files.request("POST", "/convert", body)
+    error = response.json["error"]
+    assert (response.status, error["type"], error["code"]) == (422, "unprocessable", "convert_unsupported")
+    assert error["params"] == {"name": "report.md", "count": 1, "statements": 1}
+    assert [(one["statement"], one["start"], one["end"], one["numbers"]) for one in error["statements"]] == [
+        ("It weighs 12 tonnes [1].", 0, 24, [1])
+    ]
+    for proof in ("mark", "plain"):
+        assert (await session_files.request("POST", "/convert", {**body, "proof": proof})).status == 200
+
+
+async def test_an_unknown_kind_of_proof_is_the_callers_mistake(session_files: SessionFiles):
+    await session_files.write("/report.md", "# A\n")
+    body = {"file_path": "/report.md", "convert_type": "pdf", "proof": "stamp"}
+    response = await session_files.request("POST", "/convert", body)
+    assert (response.status, response.error) == (400, "invalid_request")
+    assert "proof" in response.json["error"]["message"]

@@ -39,8 +39,8 @@ class ConvertHarness:
         self.session_id = session_id
         self.workspace: Workspace = app.sessions.workspace("local", session_id)
 
-    async def convert(self, path: str, target: Any) -> Rendition:
-        return await self.app.renditions.convert("local", self.session_id, path, target)
+    async def convert(self, path: str, target: Any, **options: Any) -> Rendition:
+        return await self.app.renditions.convert("local", self.session_id, path, target, **options)
 
     async def pdf_text(self, path: str) -> str:
         rendition = await self.convert(path, "pdf")
@@ -121,14 +121,15 @@ async def test_an_upload_becomes_markdown(sample: ConvertHarness) -> None:
     assert (rendition.filename, await sample.app.blobs.read(rendition.hash)) == ("t.md", table)
 
 
+async def _pieces(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
 async def test_the_text_of_an_uploaded_page_is_no_code(sample: ConvertHarness) -> None:
     sentence = "The quokka is a small macropod about the size of a domestic cat. " * 5
     page = f"<html><body><article><h1>Quokkas</h1><p>{sentence}</p></article></body></html>"
 
-    async def pieces() -> AsyncIterator[bytes]:
-        yield page.encode()
-
-    async with sample.app.uploads.spool(pieces()) as spooled:
+    async with sample.app.uploads.spool(_pieces(page.encode())) as spooled:
         record = await sample.app.uploads.accept("local", sample.session_id, "page.html", spooled)
     rendition = await sample.convert(record.path, "md")
     text = (await sample.app.blobs.read(rendition.hash)).decode()
@@ -155,3 +156,82 @@ async def test_what_cannot_be_converted_says_so(sample: ConvertHarness) -> None:
     await sample.workspace.write("/long.md", "x" * 2_000_001, message_id=None)
     with pytest.raises(UnprocessableFile, match=r"long\.md has more than 2,000,000 bytes of text"):
         await sample.convert("/long.md", "pdf")
+
+
+# Proof --------------------------------------------------------------------------------------------------------------
+
+DOUBTFUL = "The sky is blue because air scatters blue light most [1]. It is made of 78 percent nitrogen [1].\n"
+
+
+@pytest.fixture
+async def read_sample(sample: ConvertHarness) -> ConvertHarness:
+    """The session, with the text of its source in the library."""
+    await sample.app.library.for_user("local").store(PAGE)
+    return sample
+
+
+async def test_a_statement_that_its_source_does_not_say_is_marked(read_sample: ConvertHarness) -> None:
+    sample = read_sample
+    await sample.workspace.write("/report.md", DOUBTFUL, message_id=None)
+    text = " ".join((await sample.pdf_text("/report.md")).split())
+    assert "2 statements were checked against their sources: 1 supported, 1 not supported (○)." in text
+    assert "light most1. It is made of 78 percent nitrogen1. ○" in text
+    assert "Not supported." in text
+
+
+async def test_a_plain_document_has_no_mark_and_is_another_one(sample: ConvertHarness) -> None:
+    await sample.workspace.write("/report.md", DOUBTFUL, message_id=None)
+    marked = await sample.convert("/report.md", "docx")
+    plain = await sample.convert("/report.md", "docx", proof="plain")
+    assert marked.hash != plain.hash
+    assert marked == await sample.convert("/report.md", "docx", proof="mark")
+    document = zipfile.ZipFile(BytesIO(await sample.app.blobs.read(plain.hash))).read("word/document.xml").decode()
+    assert "○" not in document
+
+
+async def test_a_document_with_doubtful_statements_is_refused_on_request(read_sample: ConvertHarness) -> None:
+    sample = read_sample
+    await sample.workspace.write("/report.md", "\ufeff" + DOUBTFUL, message_id=None)
+    for target in ("pdf", "docx", "md"):
+        with pytest.raises(UnprocessableFile) as refused:
+            await sample.convert("/report.md", target, proof="refuse")
+        assert (refused.value.code, refused.value.params) == (
+            "convert_unsupported",
+            {"name": "report.md", "count": 1, "statements": 2},
+        )
+        (statement,) = refused.value.refused_statements
+        assert (statement.statement, statement.verdict, statement.numbers) == (
+            "It is made of 78 percent nitrogen [1].",
+            "unsupported",
+            (1,),
+        )
+    await sample.workspace.write("/report.md", DOUBTFUL.partition(" It is")[0], message_id=None)
+    assert (await sample.convert("/report.md", "pdf", proof="refuse")).filename == "report.pdf"
+
+
+async def test_a_source_that_is_read_later_makes_another_document(sample: ConvertHarness) -> None:
+    await sample.workspace.write("/report.md", "Grass has 12 shades of green, say painters [2].", message_id=None)
+    before = await sample.convert("/report.md", "docx")
+    page = Snapshot(url="https://b.example/grass", text="Grass has 12 shades of green, say painters.", title="Grass")
+    await sample.app.library.for_user("local").store(page)
+    source = Source(
+        url=page.url, title="Grass", snippet="", domain="b.example", number=2, status="read", snapshot_id=page.id
+    )
+    writer = TurnWriter(sample.app._database, sample.app.sessions, TickingClock())
+    artifact = {"query": "grass", "sources": [msgspec.to_builtins(source)]}
+    messages = (tool_calls(ToolCall("c2", "web_search", {})), tool_result("c2", "Found.", artifact), answer("Yes."))
+    await writer.turn(sample.session_id, "And grass?", *messages, user_id="local")
+    after = await sample.convert("/report.md", "docx")
+    assert after.hash != before.hash
+
+
+async def test_text_that_is_not_judged_is_converted_with_any_proof(sample: ConvertHarness) -> None:
+    await sample.workspace.write("/a.py", "x = [1]\n", message_id=None)
+    await sample.workspace.write("/b.csv", "a,b\n1,2 [1]\n", message_id=None)
+    async with sample.app.uploads.spool(_pieces(b"It is made of 78 percent nitrogen [1].")) as spooled:
+        upload = await sample.app.uploads.accept("local", sample.session_id, "notes.md", spooled)
+    for path in ("/a.py", "/b.csv", upload.path):
+        for proof in ("mark", "plain", "refuse"):
+            rendition = await sample.convert(path, "docx", proof=proof)
+            document = zipfile.ZipFile(BytesIO(await sample.app.blobs.read(rendition.hash))).read("word/document.xml")
+            assert "statement" not in document.decode()

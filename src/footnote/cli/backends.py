@@ -21,7 +21,7 @@ from footnote.config.load import home_folder
 from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.errors import NotLoggedIn, UsageError
 from footnote.protocol.events import Event
-from footnote.protocol.files import ConvertType, FileDiff, FileRecord, FileVersion
+from footnote.protocol.files import ConvertType, FileDiff, FileRecord, FileVersion, ProofOption
 from footnote.protocol.history import History, SessionHead
 from footnote.protocol.sessions import (
     Approval,
@@ -138,9 +138,11 @@ class LocalFiles:
     async def unpack(self, session_id: str, path: str) -> tuple[FileRecord, ...]:
         return await self._app.uploads.unpack(LOCAL_USER, session_id, path)
 
-    async def convert(self, session_id: str, path: str, target: ConvertType) -> DownloadableDocument:
+    async def convert(
+        self, session_id: str, path: str, target: ConvertType, proof: ProofOption = "mark"
+    ) -> DownloadableDocument:
         await self._workspace(session_id)
-        made = await self._app.renditions.convert(LOCAL_USER, session_id, path, target)
+        made = await self._app.renditions.convert(LOCAL_USER, session_id, path, target, proof)
         return DownloadableDocument(made.filename, made.notes, self._app.blobs.stream(made.hash))
 
     def export(self, session_id: str) -> AsyncGenerator[bytes, None]:

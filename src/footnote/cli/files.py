@@ -16,8 +16,8 @@ from footnote.cli.saving import check_readable, save
 from footnote.cli.terminal.clean import clean, clean_line
 from footnote.cli.terminal.lines import format_table, one_line
 from footnote.config.environment import process_environment
-from footnote.protocol.errors import FootnoteError, UsageError
-from footnote.protocol.files import ConvertType, FileRecord, FileVersion
+from footnote.protocol.errors import FootnoteError, UnprocessableFile, UsageError
+from footnote.protocol.files import ConvertType, FileRecord, FileVersion, ProofOption
 from footnote.workspace.export import safe_name
 from footnote.workspace.paths import key_of
 from footnote.workspace.text import pluralize
@@ -57,6 +57,12 @@ def register(subparsers: Any) -> None:
     converting = actions.add_parser("convert", help="a file as PDF, DOCX or markdown")
     _add_path(converting)
     converting.add_argument("--to", choices=get_args(ConvertType), required=True, help="the target format")
+    converting.add_argument(
+        "--proof",
+        choices=get_args(ProofOption),
+        default="mark",
+        help="statements that their sources do not support are marked (default), left plain, or refuse the document",
+    )
     _add_output(converting)
     _add_common_options(converting, _convert)
     _register_versions(actions)
@@ -142,7 +148,15 @@ async def _get(backend: SessionBackend, session_id: str, arguments: argparse.Nam
 
 
 async def _convert(backend: SessionBackend, session_id: str, arguments: argparse.Namespace) -> int:
-    document = await backend.files.convert(session_id, arguments.path, arguments.to)
+    try:
+        document = await backend.files.convert(session_id, arguments.path, arguments.to, arguments.proof)
+    except UnprocessableFile as error:
+        if not error.refused_statements:
+            raise
+        for one in error.refused_statements:
+            print_note(f"{one.verdict}: {' '.join(one.statement.split())}")
+        print_note(f"footnote: {error.message}")
+        return Exit.FAILURE
     for note in document.notes:
         print_note(f"footnote: {note}")
     return await _save_or_print(document.chunks, document.filename, arguments)

@@ -30,6 +30,7 @@ from footnote.protocol.files import (
     FileRestore,
     FileVersion,
     FileVersions,
+    ProofOption,
     Unpacking,
 )
 from footnote.protocol.history import History, SessionHead
@@ -207,8 +208,10 @@ class FilesApi:
     async def unpack(self, session_id: str, path: str) -> tuple[FileRecord, ...]:
         return (await self._transport.request("POST", f"{_files(session_id)}/unpack", FileList, Unpacking(path))).files
 
-    async def convert(self, session_id: str, path: str, target: ConvertType) -> DownloadableDocument:
-        request = FileConversion(path, target)
+    async def convert(
+        self, session_id: str, path: str, target: ConvertType, proof: ProofOption = "mark"
+    ) -> DownloadableDocument:
+        request = FileConversion(path, target, proof)
         converted = await self._transport.request("POST", f"{_files(session_id)}/convert", ConvertedFile, request)
         return DownloadableDocument(
             converted.filename, converted.notes, self._transport.download(converted.download_url)

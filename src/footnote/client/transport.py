@@ -7,6 +7,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from footnote.net import ConnectionFailed
 from footnote.net.client import Net, Response
@@ -18,6 +19,7 @@ from footnote.protocol.errors import (
     NotAllowed,
     NotLoggedIn,
     RunActive,
+    StatementRefusal,
     TooLarge,
     Unknown,
     UnprocessableFile,
@@ -64,7 +66,7 @@ def error_from_response(base_url: str, status: int, headers: Mapping[str, str], 
     if status == 429:
         return LimitReached(reported.message, retry_after=_retry_after(headers))
     if 400 <= status < 500:
-        return _ERROR_TYPES.get(reported.type, UsageError)(reported.message)
+        return _usage_error(reported)
     return UpstreamError(reported.message, status=status)
 
 
@@ -85,6 +87,14 @@ def _parse_error(body: bytes) -> ErrorBody | None:
         return msgspec.json.decode(body, type=_ErrorReply).error
     except msgspec.DecodeError:
         return None
+
+
+def _usage_error(reported: ErrorBody) -> UsageError:
+    error = _ERROR_TYPES.get(reported.type, UsageError)(reported.message)
+    error.code = reported.code or error.code
+    error.params = reported.params or {}
+    error.refused_statements = tuple(StatementRefusal(*astuple(one)) for one in reported.statements or ())
+    return error
 
 
 def _redirect_hint(headers: Mapping[str, Any]) -> str:

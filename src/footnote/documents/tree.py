@@ -8,13 +8,18 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
+from footnote.protocol.sources import Verdict
+
 Alignment: TypeAlias = Literal["left", "center", "right"] | None
 
 # Inside a line ----------------------------------------------------------------------------------------------
 
 
 class PlainText(Struct, frozen=True):
+    """`statement`: the index of the statement of the conversion that the text belongs to; None: it is not marked."""
+
     text: str
+    statement: int | None = None
 
 
 class Emphasis(Struct, frozen=True):
@@ -31,6 +36,7 @@ class Strike(Struct, frozen=True):
 
 class Code(Struct, frozen=True):
     text: str
+    statement: int | None = None
 
 
 class Hyperlink(Struct, frozen=True):
@@ -63,7 +69,16 @@ class NoteMark(Struct, frozen=True):
     key: str
 
 
-Inline: TypeAlias = PlainText | Emphasis | Strong | Strike | Code | Hyperlink | TreeImage | Maths | Break | NoteMark
+class Marked(Struct, frozen=True):
+    """A part of a statement that its sources do not support, or not wholly. Its note says why."""
+
+    content: "tuple[Inline, ...]"
+    verdict: Verdict
+
+
+Inline: TypeAlias = (
+    PlainText | Emphasis | Strong | Strike | Code | Hyperlink | TreeImage | Maths | Break | NoteMark | Marked
+)
 
 # Blocks -----------------------------------------------------------------------------------------------------
 
@@ -132,7 +147,8 @@ Block: TypeAlias = Heading | Paragraph | Bullets | Numbers | Quotation | CodeBlo
 class Document(Struct, frozen=True, kw_only=True):
     """`title` is that of the metadata, or the first heading, or the name of the file. `language` is a BCP 47 tag
     (`en`, `vi`, `zh-Hans`, `ja`, `ko`, `ar`, …) of most of the text. `notes` are in the order of their first mark.
-    `warnings`: a sentence for each part that is not shown as it was written."""
+    `proof`: a line that counts the statements by verdict; empty: none was judged. `warnings`: a sentence for each part
+    that is not shown as it was written."""
 
     title: str
     language: str
@@ -140,6 +156,7 @@ class Document(Struct, frozen=True, kw_only=True):
     notes: Mapping[str, tuple[Block, ...]] = field(default_factory=dict[str, "tuple[Block, ...]"])
     author: str | None = None
     date: str | None = None
+    proof: str = ""
     warnings: tuple[str, ...] = ()
 
 
@@ -161,6 +178,7 @@ def walk(parts: Sequence[Block | Inline]) -> Iterator[Block | Inline]:
                 | Strong(content)
                 | Strike(content)
                 | Hyperlink(content=content)
+                | Marked(content)
             ):
                 yield from walk(content)
             case Quotation(content):

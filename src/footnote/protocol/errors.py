@@ -38,6 +38,19 @@ class FileRefusal(NamedTuple):
     params: Mapping[str, ErrorParam]
 
 
+class StatementRefusal(NamedTuple):
+    """A statement for which a document is refused, with its verdict: the offsets of it in the text, the numbers of the
+    sources that it cites, what they do not say, and the quotation that comes nearest."""
+
+    statement: str
+    verdict: str
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+    missing: str | None
+    quote: str | None
+
+
 class FootnoteError(Exception):
     """Anything that Footnote itself raises. `type` is the name of the class that clients see, `code` that of the
     reason; without one of its own, the code is the type. `params` go to every client: they hold no secret and no path
@@ -49,6 +62,8 @@ class FootnoteError(Exception):
     """The message for users who do not run the server, if `message` is meant for the operator."""
     refused_files: tuple[FileRefusal, ...] = ()
     """Of a request with several files, those that were refused."""
+    refused_statements: tuple[StatementRefusal, ...] = ()
+    """Of a document that is refused for what it says, the statements that its sources do not support."""
 
     def __init__(self, message: str, *, code: str | None = None, **params: ErrorParam) -> None:
         super().__init__(message)

@@ -193,10 +193,24 @@ class RefusedFile(Struct, frozen=True):
     params: Mapping[str, ErrorParam]
 
 
+class RefusedStatement(Struct, frozen=True):
+    """A statement for which a document was refused. `numbers` are those of the sources that it cites, `missing` is what
+    they do not say, `quote` the passage of a page that comes nearest."""
+
+    statement: str
+    verdict: str
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+    missing: str | None = None
+    quote: str | None = None
+
+
 class ErrorBody(Struct, frozen=True):
     """`code` names the reason, and `params` are the variable parts of the message, so that a client can show it in the
-    language of its user. `files`: of a request with several files, those that were refused. Events that were stored by
-    older versions have none of the three."""
+    language of its user. `files`: of a request with several files, those that were refused. `statements`: of a document
+    that was refused for what it says, the statements that its sources do not support. Events that were stored by older
+    versions have none of these."""
 
     type: str
     message: str
@@ -204,6 +218,7 @@ class ErrorBody(Struct, frozen=True):
     code: str | UnsetType = UNSET
     params: Mapping[str, ErrorParam] | UnsetType = UNSET
     files: tuple[RefusedFile, ...] | UnsetType = UNSET
+    statements: tuple[RefusedStatement, ...] | UnsetType = UNSET
 
     @classmethod
     def from_error(cls, error: FootnoteError, message: str | None = None) -> Self:
@@ -215,6 +230,7 @@ class ErrorBody(Struct, frozen=True):
             error.code,
             error.params or UNSET,
             tuple(RefusedFile(*refusal) for refusal in error.refused_files) or UNSET,
+            tuple(RefusedStatement(*refusal) for refusal in error.refused_statements) or UNSET,
         )
 
     @classmethod

@@ -27,6 +27,9 @@ IconType: TypeAlias = Literal[
 FileOrigin: TypeAlias = Literal["generated", "upload"]
 Author: TypeAlias = Literal["agent", "user"]
 ConvertType: TypeAlias = Literal["pdf", "docx", "md"]
+ProofOption: TypeAlias = Literal["mark", "plain", "refuse"]
+"""`mark`: a document marks statements that their sources do not support, and says why in notes. `plain`: it is as it
+was written. `refuse`: there is no document as long as there are such statements."""
 FilePath: TypeAlias = Annotated[str, Meta(min_length=1, max_length=4096)]
 Hash: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 MAX_TEXT_LENGTH = 20_000_000
@@ -152,9 +155,12 @@ class FileRestore(Struct, frozen=True, forbid_unknown_fields=True):
     base_hash: Hash | None = None
 
 
-class FileConversion(Struct, frozen=True, forbid_unknown_fields=True):
+class FileConversion(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """`proof`: what is done about statements that their sources do not support. Markdown is never marked."""
+
     file_path: FilePath
     convert_type: ConvertType
+    proof: ProofOption = "mark"
 
 
 class ConvertedFile(Struct, frozen=True, omit_defaults=True):

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from footnote.protocol.errors import ErrorParam
 from footnote.protocol.files import Cell
-from footnote.protocol.sources import Link, PageFailure
+from footnote.protocol.sources import Citation, Link, PageFailure, ProofCounts, Verdict
 
 Target: TypeAlias = Literal["pdf", "docx"]
 
@@ -24,16 +24,34 @@ class SourceNote(Struct, frozen=True):
     published: str | None = None
 
 
+class DoubtfulStatement(Struct, frozen=True):
+    """A statement of a document that its sources do not support, or not wholly, with all its citations. The offsets are
+    those of the markdown."""
+
+    start: int
+    end: int
+    verdict: Verdict
+    citations: tuple[Citation, ...]
+
+
+class DocumentProof(Struct, frozen=True):
+    """The verdicts of a document: how many statements were judged, and those that are marked, in order."""
+
+    counts: ProofCounts
+    doubtful: tuple[DoubtfulStatement, ...] = ()
+
+
 class ConvertDocument(Struct, frozen=True, kw_only=True, tag=True):
     """Converts markdown to a document. `images` are files of the workspace, by the names that the markdown uses;
-    `sources` are those of the session, by number. `made_at`: Unix time for the metadata, so that the same job gives the
-    same bytes."""
+    `sources` are those of the session, by number. `proof`: statements to mark, with the reasons in notes. `made_at`:
+    Unix time for the metadata, so that the same job gives the same bytes."""
 
     target: Target
     markdown: str
     filename: str
     images: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     sources: Mapping[int, SourceNote] = field(default_factory=dict[int, SourceNote])
+    proof: DocumentProof | None = None
     language: str | None = None
     made_at: int = 0
 

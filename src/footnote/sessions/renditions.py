@@ -7,7 +7,7 @@ import io
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import msgspec
@@ -17,11 +17,23 @@ from msgspec.structs import replace
 from footnote.db import blobs as db
 from footnote.db.engine import Database
 from footnote.documents.images import image_paths
+from footnote.evidence.proof import BEST_FIRST
 from footnote.protocol import __version__, parse_time
-from footnote.protocol.errors import UnprocessableFile, UsageError, WrongKind
-from footnote.protocol.files import ConvertType, FileRecord, FileTable, FileVersion
-from footnote.sandbox.jobs import MAX_SOURCE_BYTES, ConvertDocument, ConvertedDocument, ReadTable, SourceNote, TableRows
+from footnote.protocol.errors import StatementRefusal, UnprocessableFile, UsageError, WrongKind
+from footnote.protocol.files import ConvertType, FileRecord, FileTable, FileVersion, ProofOption
+from footnote.protocol.sources import Citation, ProofCounts
+from footnote.sandbox.jobs import (
+    MAX_SOURCE_BYTES,
+    ConvertDocument,
+    ConvertedDocument,
+    DocumentProof,
+    DoubtfulStatement,
+    ReadTable,
+    SourceNote,
+    TableRows,
+)
 from footnote.sandbox.pool import SandboxPool
+from footnote.sessions.file_citations import FileCitationChecker
 from footnote.sessions.store import Sessions
 from footnote.workspace.blobs import Blobs
 from footnote.workspace.files import FileMissing, NotText, OpenedFile, Workspace
@@ -50,38 +62,63 @@ class Renditions:
         sessions: Sessions,
         blobs: Blobs,
         sandbox: SandboxPool,
+        file_citations: FileCitationChecker,
         *,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._database = database
         self._sessions = sessions
+        self._file_citations = file_citations
         self._blobs = blobs
         self._sandbox = sandbox
         self._clock = clock
 
-    async def convert(self, user_id: str, session_id: str, path: str, target: ConvertType) -> Rendition:
-        """`FileMissing`: there is no such file. `UnprocessableFile` says why it cannot be converted. A conversion that
-        was made before is returned again while it is stored."""
+    async def convert(
+        self, user_id: str, session_id: str, path: str, target: ConvertType, proof: ProofOption = "mark"
+    ) -> Rendition:
+        """`FileMissing`: there is no such file. `UnprocessableFile` says why it cannot be converted, and lists the
+        statements for which it is refused. A conversion that was made before is returned again while it is stored."""
         await self._sessions.head(user_id, session_id)
         workspace = self._sessions.workspace(user_id, session_id)
         opened = await workspace.open(path)
         record = opened.record
         if record.filename.lower().endswith(f".{target}"):
+            await self._proof(user_id, session_id, opened, target, proof)
             return Rendition(opened.version.hash, record.filename)
-        markdown = await _markdown_of(workspace, record)
+        markdown = await _markdown_of(workspace, opened)
+        proven = await self._proof(user_id, session_id, opened, target, proof)
         filename = f"{_STEM.sub('', record.filename)}.{target}"
         if target == "md":
-            key = hashlib.sha256(f"md {record.id} {markdown}".encode("utf-8", "surrogatepass")).hexdigest()
-            return await self._store(session_id, record, filename, key, ConvertedDocument(content=markdown.encode()))
+            plain = markdown.removeprefix("\ufeff")
+            key = hashlib.sha256(f"md {record.id} {plain}".encode("utf-8", "surrogatepass")).hexdigest()
+            return await self._store(session_id, record, filename, key, ConvertedDocument(content=plain.encode()))
         conversion = ConvertDocument(
             target=target,
             markdown=markdown,
             filename=record.filename,
             images=await _images(workspace, record, markdown),
             sources=await self._sources(user_id, session_id),
+            proof=proven,
             made_at=_created_at(opened.version),
         )
         return await self._render(user_id, session_id, record, filename, conversion)
+
+    async def _proof(
+        self, user_id: str, session_id: str, opened: OpenedFile, target: ConvertType, option: ProofOption
+    ) -> DocumentProof | None:
+        """The verdicts on the footnotes of a text. None: it has none, or they are not asked for."""
+        record = opened.record
+        if option == "plain" or (option == "mark" and target == "md") or record.source == "upload":
+            return None
+        try:
+            judged = await self._file_citations.citations(user_id, session_id, record.path, opened.version.number)
+        except WrongKind:
+            return None
+        doubtful = doubtful_statements(judged.citations)
+        if option == "refuse" and doubtful:
+            content = b"".join([piece async for piece in opened.read(0, None)])
+            raise _refusal(record.filename, content.decode("utf-8", "replace"), doubtful, judged.counts)
+        return DocumentProof(judged.counts, doubtful)
 
     async def _render(
         self, user_id: str, session_id: str, record: FileRecord, filename: str, conversion: ConvertDocument
@@ -124,13 +161,54 @@ def _key(file_id: str, conversion: ConvertDocument) -> str:
     return hashlib.sha256(f"{__version__} {file_id} ".encode() + msgspec.msgpack.encode(conversion)).hexdigest()
 
 
+def doubtful_statements(citations: Sequence[Citation]) -> tuple[DoubtfulStatement, ...]:
+    """The statements that none of their citations supports, in the order of the text, each with the best of its
+    verdicts."""
+    by_place: dict[tuple[int, int], list[Citation]] = {}
+    for citation in citations:
+        by_place.setdefault((citation.start, citation.end), []).append(citation)
+    found: list[DoubtfulStatement] = []
+    for (start, end), cited in sorted(by_place.items()):
+        cited.sort(key=lambda citation: BEST_FIRST.index(citation.verdict))
+        if cited[0].verdict != "supported":
+            found.append(DoubtfulStatement(start, end, cited[0].verdict, tuple(cited)))
+    return tuple(found)
+
+
+def _refusal(filename: str, text: str, doubtful: Sequence[DoubtfulStatement], counts: ProofCounts) -> UnprocessableFile:
+    some = "One statement" if len(doubtful) == 1 else f"{len(doubtful):,} statements"
+    error = UnprocessableFile(
+        f"{some} of {filename} {'is' if len(doubtful) == 1 else 'are'} not supported by its sources. Correct them, or "
+        "convert it with these statements marked (mark) or as it is (plain).",
+        code="convert_unsupported",
+        name=filename,
+        count=len(doubtful),
+        statements=counts.statements,
+    )
+    error.refused_statements = tuple(
+        StatementRefusal(
+            text[statement.start : statement.end],
+            statement.verdict,
+            statement.start,
+            statement.end,
+            tuple(dict.fromkeys(citation.number for citation in statement.citations if citation.number)),
+            statement.citations[0].missing,
+            statement.citations[0].quote,
+        )
+        for statement in doubtful
+    )
+    return error
+
+
 def _created_at(version: FileVersion) -> int:
     """The date in a document is that of its text, so that the same text gives the same bytes."""
     return int(parse_time(version.created_at))
 
 
-async def _markdown_of(workspace: Workspace, record: FileRecord) -> str:
-    """The text of a file as markdown: code in a fence, CSV as a table."""
+async def _markdown_of(workspace: Workspace, opened: OpenedFile) -> str:
+    """The text of a file as markdown: code in a fence, CSV as a table. Other text is exactly as it was written, so that
+    the offsets of its citations hold."""
+    record = opened.record
     if record.icon_type in ("image", "audio", "video", "archive"):
         raise UnprocessableFile(
             f"{record.filename} is no text, so it cannot be converted. Download it as it is.",
@@ -138,7 +216,10 @@ async def _markdown_of(workspace: Workspace, record: FileRecord) -> str:
             name=record.filename,
         )
     try:
-        text = (await workspace.extracted_text(record.path)).removeprefix("\ufeff")
+        if record.source == "upload":
+            text = await workspace.extracted_text(record.path)
+        else:
+            text = await workspace.read_text(record.path, opened.version.number)
     except NotText as error:
         raise UnprocessableFile(
             f"{error.message} It cannot be converted.", code="convert_not_text", name=record.filename
@@ -153,9 +234,9 @@ async def _markdown_of(workspace: Workspace, record: FileRecord) -> str:
         )
     match record.icon_type:
         case "code" | "json" if not _is_page(record):
-            return _code_block(text, record.filename.rpartition(".")[2])
+            return _code_block(text.removeprefix("\ufeff"), record.filename.rpartition(".")[2])
         case "csv":
-            return await asyncio.to_thread(_table, text, record.filename)
+            return await asyncio.to_thread(_table, text.removeprefix("\ufeff"), record.filename)
         case _:
             return text
 

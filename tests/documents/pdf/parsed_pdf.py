@@ -10,7 +10,7 @@ import pypdfium2.raw as raw
 from footnote.documents.markdown import parse_document
 from footnote.documents.out.pdf import render_pdf
 from footnote.documents.tree import Document
-from footnote.sandbox.jobs import ConvertDocument, ConvertedDocument, SourceNote
+from footnote.sandbox.jobs import ConvertDocument, ConvertedDocument, DocumentProof, SourceNote
 
 
 def make_job(markdown: str, **options: object) -> ConvertDocument:
@@ -18,9 +18,13 @@ def make_job(markdown: str, **options: object) -> ConvertDocument:
 
 
 def convert_to_pdf(
-    markdown: str, *, images: Mapping[str, bytes] | None = None, sources: Mapping[int, SourceNote] | None = None
+    markdown: str,
+    *,
+    images: Mapping[str, bytes] | None = None,
+    sources: Mapping[int, SourceNote] | None = None,
+    proof: DocumentProof | None = None,
 ) -> ConvertedDocument:
-    work = make_job(markdown, images=images or {}, sources=sources or {})
+    work = make_job(markdown, images=images or {}, sources=sources or {}, proof=proof)
     document = parse_document(work)
     assert isinstance(document, Document)
     result = render_pdf(document, work)

@@ -24,6 +24,14 @@ def test_a_mark_in_a_heading_is_not_made_again_by_the_contents():
     assert (b"pdfuaid:part" in result.content, result.notes) == (True, ())
 
 
+def test_a_bookmark_has_no_text_of_the_notes_in_its_heading():
+    result = convert_to_pdf("# T\n\n## Costs[^1] and [2]\n\n[^1]: My *own* note.\n", sources=_SOURCES)
+    file = ParsedPdf(result.content)
+    assert file.bookmarks() == [(1, "T"), (2, "Costs and")]
+    assert file.text() == "T Costs1 and2 1 My own note. 2 Two. https://two.example"
+    assert (b"pdfuaid:part" in result.content, result.notes) == (True, ())
+
+
 def test_a_mark_in_a_head_that_is_repeated_is_the_same_mark_with_one_note():
     rows = "| a | b |\n" * 60
     markdown = f"| Revenue [1] | Both [1, 2] |\n|---|---|\n| c [2] | d |\n{rows}\nLater again [1]."

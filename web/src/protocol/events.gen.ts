@@ -157,6 +157,7 @@ export interface ErrorBody {
   code?: string;
   params?: Readonly<Record<string, string | number>>;
   files?: readonly RefusedFile[];
+  statements?: readonly RefusedStatement[];
 }
 
 export interface ErrorEvent {
@@ -465,6 +466,16 @@ export interface RefusedFile {
   message: string;
   code: string;
   params: Readonly<Record<string, string | number>>;
+}
+
+export interface RefusedStatement {
+  statement: string;
+  verdict: string;
+  start: number;
+  end: number;
+  numbers: readonly number[];
+  missing: string | null;
+  quote: string | null;
 }
 
 export interface RoundRestart {

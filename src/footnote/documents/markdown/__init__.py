@@ -17,6 +17,8 @@ from footnote.documents.languages import callout_title, chinese_variant, detect_
 from footnote.documents.markdown.inlines import Display, Inlines, plain_text
 from footnote.documents.markdown.notes import Notes, is_source_entry, is_sources_heading
 from footnote.documents.markdown.parsing import parse_tokens
+from footnote.documents.markdown.proof_marks import mark_statements, proof_line
+from footnote.documents.markdown.statements import label_statements
 from footnote.documents.tree import (
     Alignment,
     Block,
@@ -36,7 +38,8 @@ from footnote.documents.tree import (
     Table,
     ThematicBreak,
 )
-from footnote.sandbox.jobs import MAX_SOURCE_BYTES, ConvertDocument, JobRefused
+from footnote.sandbox.jobs import MAX_SOURCE_BYTES, ConvertDocument, DoubtfulStatement, JobRefused
+from footnote.text.sentences import Span
 
 __all__ = ["image_paths", "parse_document"]
 
@@ -67,9 +70,17 @@ def parse_document(job: ConvertDocument) -> Document | JobRefused:
             code="convert_too_large",
             params={"name": job.filename, "max": MAX_SOURCE_BYTES},
         )
-    about, markdown = _front_matter(_unwrap_fence(_clean(job.markdown)))
+    doubtful = job.proof.doubtful if job.proof else ()
+    clean, spans = _clean_spans(job.markdown, doubtful)
+    unwrapped = _unwrap_fence(clean)
+    about, markdown = _front_matter(unwrapped)
     language = _language(job.language or about.get("lang") or about.get("language"), markdown)
     tokens, env = parse_tokens(markdown)
+    if spans:
+        start = len(unwrapped) - len(markdown)
+        if unwrapped is not clean:
+            start += clean.index("\n", clean.index("```")) + 1
+        label_statements(tokens, markdown, [Span(span.start - start, span.end - start) for span in spans])
     anchors = _anchors(tokens)
     notes = Notes(job.sources, language)
     footnotes: Mapping[str, Mapping[int | str, Mapping[str, Sequence[Token]]]] = env.get("footnotes", {})
@@ -85,15 +96,18 @@ def parse_document(job: ConvertDocument) -> Document | JobRefused:
     blocks = _TreeBuilder(inlines, notes, anchors, language).build_blocks(tokens)
     for label, content in notes.unreferenced_notes():
         blocks += _labelled_note(label, content)
-    return Document(
+    document = Document(
         title=about.get("title") or _first_heading(blocks) or PurePosixPath(job.filename).stem,
         language=language,
         blocks=tuple(blocks),
         notes=notes.referenced_notes(),
         author=about.get("author") or None,
         date=about.get("date") or None,
+        proof=proof_line(job.proof.counts, language) if job.proof else "",
         warnings=_remote_image_warnings(inlines.remote_images),
     )
+    texts = [clean[span.start : span.end] for span in spans]
+    return mark_statements(document, doubtful, texts) if doubtful else document
 
 
 def _remote_image_warnings(remote: int) -> tuple[str, ...]:
@@ -107,6 +121,30 @@ def _clean(markdown: str) -> str:
     text = markdown.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = _SURROGATE.sub("\ufffd", _NO_CHARACTER.sub("", text))
     return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def _clean_spans(markdown: str, statements: Sequence[DoubtfulStatement]) -> tuple[str, list[Span]]:
+    """The clean text, and where the statements are in it: without overlap, so that later ones begin where earlier ones
+    end."""
+    pieces: list[str] = []
+    spans: list[Span] = []
+    at = length = 0
+
+    def append_until(offset: int) -> int:
+        nonlocal at, length
+        offset = min(max(offset, at), len(markdown))
+        if markdown[offset - 1 : offset + 1] == "\r\n":
+            offset += 1
+        piece = _clean(markdown[at:offset]) if at == 0 else _clean(f"\n{markdown[at:offset]}")[1:]
+        pieces.append(piece)
+        at, length = offset, length + len(piece)
+        return length
+
+    for statement in statements:
+        start = append_until(statement.start)
+        spans.append(Span(start, append_until(statement.end)))
+    append_until(len(markdown))
+    return "".join(pieces), spans
 
 
 def _unwrap_fence(markdown: str) -> str:
@@ -341,7 +379,7 @@ def _item(content: tuple[Block, ...]) -> Item:
     if task is None:
         return Item(content)
     rest = first.content[0].text[task.end() :].lstrip()
-    inlines = ((PlainText(rest),) if rest else ()) + first.content[1:]
+    inlines = ((PlainText(rest, first.content[0].statement),) if rest else ()) + first.content[1:]
     return Item((Paragraph(inlines), *content[1:]), checked=task[1] != " ")
 
 
@@ -355,7 +393,7 @@ def _with_callout_title(content: tuple[Block, ...], language: str) -> tuple[Bloc
         return content
     name = Paragraph((Strong((PlainText(callout_title(language, callout[1].lower())),)),))
     rest = first.content[0].text[callout.end() :]
-    inlines = ((PlainText(rest),) if rest else ()) + first.content[1:]
+    inlines = ((PlainText(rest, first.content[0].statement),) if rest else ()) + first.content[1:]
     if inlines and isinstance(inlines[0], Break):
         inlines = inlines[1:]
     return (name, *((Paragraph(inlines),) if inlines else ()), *content[1:])
@@ -376,9 +414,9 @@ def _paragraphs(parts: Sequence[Inline | Display]) -> Iterator[Block]:
 
 def _paragraph(content: list[Inline]) -> Iterator[Block]:
     if content and isinstance(content[0], PlainText):
-        content[0] = PlainText(content[0].text.lstrip(" "))
+        content[0] = PlainText(content[0].text.lstrip(" "), content[0].statement)
     if content and isinstance(content[-1], PlainText):
-        content[-1] = PlainText(content[-1].text.rstrip(" "))
+        content[-1] = PlainText(content[-1].text.rstrip(" "), content[-1].statement)
     inlines = tuple(part for part in content if not isinstance(part, PlainText) or part.text)
     if inlines:
         yield Paragraph(inlines)

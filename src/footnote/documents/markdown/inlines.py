@@ -7,10 +7,12 @@ from urllib.parse import unquote
 
 from markdown_it.token import Token
 from msgspec import Struct
+from msgspec.structs import replace
 
 from footnote.documents.images import image_path
 from footnote.documents.languages import is_cjk
 from footnote.documents.markdown.notes import Notes, linkify
+from footnote.documents.markdown.statements import STATEMENT
 from footnote.documents.tree import (
     Break,
     Code,
@@ -102,37 +104,40 @@ class Inlines:
         """`link_notes`: markers in it may refer to notes, as they may not in a list of sources or in a note."""
         opened = [_OpenInline("", [])]
         text: list[str] = []
+        statement: int | None = None
         for at, token in enumerate(tokens):
             kind = token.type
+            if (following := _statement_of(token)) != statement:
+                self._flush(text, opened, statement, link_notes=link_notes)
+                statement = following
             if kind == "text":
                 text.append(token.content)
                 continue
             if kind == "softbreak" and (link_notes or not _starts_source_entry(tokens, at + 1)):
                 text.append(_soft_break(tokens, at))
                 continue
-            self._flush(text, opened, link_notes=link_notes)
+            self._flush(text, opened, statement, link_notes=link_notes)
             if kind.endswith("_open"):
                 self._open(token, opened)
             elif kind.endswith("_close"):
                 self._close(opened, link_notes=link_notes)
             else:
                 opened[-1].content += self._leaf(token, link_notes=link_notes)
-        self._flush(text, opened, link_notes=link_notes)
+        self._flush(text, opened, statement, link_notes=link_notes)
         while len(opened) > 1:
             self._close(opened, link_notes=link_notes)
         return _merge_texts(opened[0].content)
 
-    def _flush(self, text: list[str], opened: list[_OpenInline], *, link_notes: bool) -> None:
+    def _flush(self, text: list[str], opened: list[_OpenInline], statement: int | None, *, link_notes: bool) -> None:
         joined = "".join(text)
         text.clear()
         if not joined:
             return
         if any(part.kind == "a" for part in opened):
-            opened[-1].content.append(PlainText(joined))
-        elif link_notes:
-            opened[-1].content += self._notes.link_markers(joined, self._note_labels)
-        else:
-            opened[-1].content += linkify(joined)
+            opened[-1].content.append(PlainText(joined, statement))
+            return
+        inlines = self._notes.link_markers(joined, self._note_labels) if link_notes else linkify(joined)
+        opened[-1].content += inlines if statement is None else (_in_statement(part, statement) for part in inlines)
 
     def _open(self, token: Token, opened: list[_OpenInline]) -> None:
         if token.tag == "a":
@@ -178,7 +183,7 @@ class Inlines:
     def _leaf(self, token: Token, *, link_notes: bool) -> Iterator[Inline | Display]:
         match token.type:
             case "code_inline":
-                yield Code(token.content)
+                yield Code(token.content, _statement_of(token))
             case "hardbreak" | "softbreak":
                 yield Break()
             case "image":
@@ -192,7 +197,7 @@ class Inlines:
             case "footnote_ref":
                 yield from self._reference(token, link_notes=link_notes)
             case _ if token.content:
-                yield PlainText(token.content)
+                yield PlainText(token.content, _statement_of(token))
             case _:
                 pass
 
@@ -224,6 +229,20 @@ class Inlines:
         return TreeImage(known, alt)
 
 
+def _statement_of(token: Token) -> int | None:
+    return token.meta.get(STATEMENT) if token.meta else None
+
+
+def _in_statement(part: Inline, statement: int) -> Inline:
+    match part:
+        case PlainText():
+            return replace(part, statement=statement)
+        case Hyperlink(url, content):
+            return Hyperlink(url, tuple(_in_statement(inner, statement) for inner in content))
+        case _:
+            return part
+
+
 def _soft_break(tokens: Sequence[Token], at: int) -> str:
     """A line break in a paragraph is a space, except in scripts without spaces."""
     before = tokens[at - 1].content[-1:] if at else ""
@@ -241,12 +260,12 @@ def _merge_texts(content: list[Inline | Display]) -> list[Inline | Display]:
     joined: list[Inline | Display] = []
     for part in content:
         last = joined[-1] if joined else None
-        if isinstance(part, PlainText) and isinstance(last, PlainText):
-            joined[-1] = PlainText(last.text + part.text)
+        if isinstance(part, PlainText) and isinstance(last, PlainText) and part.statement == last.statement:
+            joined[-1] = PlainText(last.text + part.text, part.statement)
         elif isinstance(part, PlainText) and isinstance(last, Break):
-            joined.append(PlainText(part.text.lstrip(" ")))
+            joined.append(PlainText(part.text.lstrip(" "), part.statement))
         elif isinstance(part, NoteMark | Break) and isinstance(last, PlainText):
-            joined[-1] = PlainText(last.text.rstrip(" "))
+            joined[-1] = PlainText(last.text.rstrip(" "), last.statement)
             joined.append(part)
         elif not isinstance(part, PlainText) or part.text:
             joined.append(part)

@@ -27,6 +27,8 @@ _SOURCES_HEADING = re.compile(
 _ENTRY = re.compile(r"\s*[\[［【]\^?[0-9０-９]{1,9}[\]］】]")
 _NUMBERED = tuple(re.compile(rf"{kind}-(\d{{1,9}})$") for kind in ("source", "note-link", "note"))
 _MAX_URL_CHARS = 90
+PROOF_NOTE = "proof-"
+"""Begins the key of a note about a statement that is marked; the rest of the key is its label."""
 _DAY = 10
 
 _DATE_PHRASES = {
@@ -67,6 +69,17 @@ def number_notes(notes: Iterable[str]) -> dict[str, int]:
             last += 1
             numbers[key] = last
     return {key: numbers[key] for key in keys}
+
+
+def label_notes(notes: Iterable[str]) -> dict[str, str]:
+    """What is printed as the marks of notes, by their keys: numbers, and the labels of notes about statements."""
+    keys = tuple(notes)
+    numbers = number_notes(key for key in keys if not is_proof_note(key))
+    return {key: key.removeprefix(PROOF_NOTE) if is_proof_note(key) else str(numbers[key]) for key in keys}
+
+
+def is_proof_note(key: str) -> bool:
+    return key.startswith(PROOF_NOTE)
 
 
 class Notes:

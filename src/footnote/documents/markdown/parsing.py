@@ -113,7 +113,7 @@ def _paragraph(state: StateBlock, line: int) -> None:
         return
     state.push("paragraph_open", "p", 1)
     token = state.push("inline", "", 0)
-    token.content, token.children = text, []
+    token.content, token.children, token.map = text, [], [line, line + 1]
     state.push("paragraph_close", "p", -1)
 
 

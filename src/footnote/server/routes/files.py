@@ -206,7 +206,9 @@ async def _convert(call: RouteCall) -> ConvertedFile:
     conversion: FileConversion = call.body
     session_id = (await _session(call)).id
     rendition = await call.incoming.while_connected(
-        call.app.renditions.convert(call.user_id, session_id, conversion.file_path, conversion.convert_type)
+        call.app.renditions.convert(
+            call.user_id, session_id, conversion.file_path, conversion.convert_type, conversion.proof
+        )
     )
     path = await call.app.downloads.create_url(call.user_id, session_id, rendition.hash, rendition.filename)
     return ConvertedFile(_public_url(call, path), rendition.filename, rendition.notes)

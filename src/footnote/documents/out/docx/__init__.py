@@ -12,7 +12,7 @@ from footnote.documents.languages import contents_title, is_right_to_left
 from footnote.documents.markdown import parse_document
 from footnote.documents.markdown.inlines import plain_text
 from footnote.documents.out.docx.blocks import BlockPosition, write_blocks
-from footnote.documents.out.docx.inlines import field
+from footnote.documents.out.docx.inlines import custom_mark, field
 from footnote.documents.out.docx.markup import (
     CODE_FONT,
     DECLARATION,
@@ -90,7 +90,7 @@ def _title_block(document: Document, filename_title: str, state: DocxState) -> s
     headings = (" ".join(plain_text(block.content).split()) for block in document.blocks if isinstance(block, Heading))
     title = "" if document.title in (next(headings, ""), filename_title) else document.title
     byline = " · ".join(filter(None, (document.author, document.date)))
-    lines = (("Title", title), ("Subtitle", byline))
+    lines = (("Title", title), ("Subtitle", byline), ("Subtitle", document.proof))
     return "".join(
         write_blocks((Paragraph((PlainText(words),)),), state, BlockPosition(style=style))
         for style, words in lines
@@ -126,7 +126,7 @@ def _note(number: int, key: str, state: DocxState) -> str:
     if not content or not isinstance(content[0], Paragraph):
         content = (Paragraph(()), *content)
     label = state.note_labels.get(key)
-    mark = f"<w:t>{label}</w:t>" if label else "<w:footnoteRef/>"
+    mark = custom_mark(label) if label else "<w:footnoteRef/>"
     begins = f'<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr>{mark}</w:r>{run(" ", RunFormat())}'
     pieces = [
         write_blocks(content[:1], state, replace(_NOTE_POSITION, begins=begins)),

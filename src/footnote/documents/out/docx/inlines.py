@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from footnote.documents.markdown.notes import is_proof_note
 from footnote.documents.out.docx.formulas import latex_to_omml
 from footnote.documents.out.docx.markup import PIC, A, RunFormat, escape_attribute, run, runs
 from footnote.documents.out.docx.state import EMU_PER_PIXEL, TWIPS_PER_PIXEL, DocxState, EmbeddedImage, fit_size
@@ -13,6 +14,7 @@ from footnote.documents.tree import (
     Emphasis,
     Hyperlink,
     Inline,
+    Marked,
     Maths,
     NoteMark,
     PlainText,
@@ -38,7 +40,7 @@ def write_inlines(
     while stack:
         inline, run_format = stack.pop()
         if after_mark and isinstance(inline, NoteMark):
-            pieces.append(_superscript_run(","))
+            pieces.append(_superscript_run("\u2009" if is_proof_note(inline.key) else ","))
         after_mark = isinstance(inline, NoteMark)
         match inline:
             case str():
@@ -61,7 +63,7 @@ def write_inlines(
 
 
 def _nested_inlines(
-    inline: Emphasis | Strong | Strike | Hyperlink, run_format: RunFormat, state: DocxState
+    inline: Emphasis | Strong | Strike | Hyperlink | Marked, run_format: RunFormat, state: DocxState
 ) -> list[tuple[Inline | str, RunFormat]]:
     """The parts of an inline that are still to be written, the last one first."""
     match inline:
@@ -71,6 +73,8 @@ def _nested_inlines(
             run_format = replace(run_format, bold=True)
         case Strike():
             run_format = replace(run_format, strike=True)
+        case Marked(verdict=verdict):
+            run_format = replace(run_format, verdict=verdict)
         case Hyperlink(url):
             opening = None if run_format.link else _hyperlink_start(url, state)
             if opening is not None:
@@ -127,12 +131,18 @@ def _note_mark(key: str, state: DocxState) -> str:
         f'<w:bookmarkStart w:id="{bookmark}" w:name="_Note{number}"/>'
         '<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr>'
         + (
-            f'<w:footnoteReference w:customMarkFollows="1" w:id="{number}"/><w:t>{label}</w:t>'
+            f'<w:footnoteReference w:customMarkFollows="1" w:id="{number}"/>{custom_mark(label)}'
             if label
             else f'<w:footnoteReference w:id="{number}"/>'
         )
         + f'</w:r><w:bookmarkEnd w:id="{bookmark}"/>'
     )
+
+
+def custom_mark(label: str) -> str:
+    """The mark of a note that Word does not number. LibreOffice prints a mark of several characters twice, unless each
+    of them is a text of its own."""
+    return "".join(f"<w:t>{character}</w:t>" for character in label)
 
 
 def _superscript_run(text: str) -> str:

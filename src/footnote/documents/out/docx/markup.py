@@ -1,9 +1,12 @@
 """Text of users and models as XML: escaped, and without the characters that XML may not contain."""
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
 from msgspec import Struct
+
+from footnote.protocol.sources import Verdict
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 W14 = "http://schemas.microsoft.com/office/word/2010/wordml"
@@ -53,8 +56,18 @@ def escape_attribute(text: str) -> str:
     return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], clean(text))
 
 
+_UNDERLINES: Mapping[Verdict, tuple[str, str]] = {
+    "partial": ("dotted", "B54708"),
+    "contradicted": ("wave", "B42318"),
+    "unsupported": ("dash", "B42318"),
+    "uncited": ("dotted", "B54708"),
+    "unread": ("dotDash", "667085"),
+}
+
+
 class RunFormat(Struct, frozen=True):
-    """The format of a run of text, beside the style of its paragraph."""
+    """The format of a run of text, beside the style of its paragraph. `verdict`: that of the statement around it, if it
+    is marked."""
 
     bold: bool = False
     italic: bool = False
@@ -62,6 +75,7 @@ class RunFormat(Struct, frozen=True):
     code: bool = False
     link: bool = False
     colour: str = ""
+    verdict: Verdict | None = None
 
 
 @lru_cache(1024)
@@ -76,11 +90,18 @@ def run_properties(run_format: RunFormat, *, rtl: bool = False) -> str:
             "<w:strike/>" if run_format.strike else "",
             f'<w:color w:val="{LINK_COLOUR}"/>' if run_format.code and run_format.link else "",
             f'<w:color w:val="{run_format.colour}"/>' if run_format.colour else "",
-            '<w:u w:val="single"/>' if run_format.code and run_format.link else "",
+            _underline(run_format),
             "<w:rtl/>" if rtl else "",
         )
     )
     return f"<w:rPr>{inside}</w:rPr>" if inside else ""
+
+
+def _underline(run_format: RunFormat) -> str:
+    if run_format.verdict is not None:
+        line, colour = _UNDERLINES[run_format.verdict]
+        return f'<w:u w:val="{line}" w:color="{colour}"/>'
+    return '<w:u w:val="single"/>' if run_format.code and run_format.link else ""
 
 
 def run(text: str, run_format: RunFormat, *, rtl: bool = False) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 from msgspec import Struct
 
 from footnote.documents.images import ImageInfo, Kind, inspect_image
-from footnote.documents.markdown.notes import number_notes
+from footnote.documents.markdown.notes import label_notes
 from footnote.documents.out.docx.markup import DECLARATION, W, clean, escape_attribute
 from footnote.documents.tree import Block, Document
 from footnote.sandbox.jobs import JobRefused
@@ -260,7 +260,5 @@ class DocxState:
 def custom_note_labels(notes: Mapping[str, object]) -> Mapping[str, str]:
     """Labels where automatic numbering would be wrong: sources keep their numbers of the session, by which the text may
     list them. Empty: Word numbers the notes."""
-    numbers = number_notes(notes)
-    if list(numbers.values()) == [*range(1, len(notes) + 1)]:
-        return {}
-    return {key: str(number) for key, number in numbers.items()}
+    labels = label_notes(notes)
+    return {} if list(labels.values()) == [str(number) for number in range(1, len(notes) + 1)] else labels

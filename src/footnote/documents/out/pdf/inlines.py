@@ -10,7 +10,7 @@ from msgspec import Struct
 from footnote.documents.languages import chinese_variant, is_right_to_left, is_right_to_left_language, script_language
 from footnote.documents.markdown.inlines import plain_text
 from footnote.documents.markdown.latex import Form, rewrite_commands, simplify_latex
-from footnote.documents.markdown.notes import number_notes
+from footnote.documents.markdown.notes import is_proof_note, label_notes
 from footnote.documents.out.pdf.arabic import has_arabic, shape_text
 from footnote.documents.tree import (
     Break,
@@ -18,6 +18,7 @@ from footnote.documents.tree import (
     Emphasis,
     Hyperlink,
     Inline,
+    Marked,
     Maths,
     NoteMark,
     PlainText,
@@ -108,15 +109,17 @@ class InlineWriter:
         self._parts = parts
         self._labels = labels
         self._notes = notes
-        self.note_numbers = number_notes(notes)
+        self.printed_labels = label_notes(notes)
         self.note_labels: dict[str, str] = {}
-        """The labels of the notes that were referred to so far."""
+        """The Typst labels of the notes that were referred to so far."""
         self.max_word_chars = MAX_WORD_CHARS
+        self._in_heading = False
         self._text_writer = text_source
         self._detached_notes: list[str] | None = None
 
     def write(self, content: Sequence[Inline], *, in_heading: bool = False) -> str:
         """The content of a line. The text of a heading is not reshaped, since bookmarks are made of it."""
+        self._in_heading = in_heading
         self._text_writer = _plain_source if in_heading else text_source
         return self._write(content)
 
@@ -124,11 +127,10 @@ class InlineWriter:
         sources: list[str] = []
         after_mark = False
         for part in content:
-            is_mark = isinstance(part, NoteMark)
-            if is_mark and after_mark:
-                sources.append("#comma")
+            if isinstance(part, NoteMark) and after_mark:
+                sources.append("#thin" if is_proof_note(part.key) else "#comma")
             sources.append(self._inline(part))
-            after_mark = is_mark
+            after_mark = isinstance(part, NoteMark)
         return "".join(sources)
 
     def text_settings(self, content: Sequence[Inline]) -> str:
@@ -155,6 +157,8 @@ class InlineWriter:
                 source = self._text_writer(insert_breaks(_SPACES.sub(" ", text), self.max_word_chars))
             case Strong(content) | Emphasis(content) | Strike(content):
                 source = f"#{_WRAPPED[type(part)]}[{self._write(content)}]"
+            case Marked(content, verdict):
+                source = f"#{verdict}[{self._write(content)}]"
             case Code(text):
                 source = f"#raw({string_literal(insert_breaks(text, self.max_word_chars))})"
             case Hyperlink():
@@ -203,7 +207,9 @@ class InlineWriter:
         if label:
             return self._number(key)
         label = self.note_labels[key] = f"n{len(self.note_labels)}"
-        note = f"#footnote[#h(0.25em){self._notes.get(key, '')}]<{label}>"
+        body = f"#h(0.25em){self._notes.get(key, '')}"
+        # Bookmarks are made of all text in a heading, but of none that depends on the context.
+        note = f"#footnote[{f'#context [{body}]' if self._in_heading else body}]<{label}>"
         if self._detached_notes is None:
             return note
         self._detached_notes.append(f"#unseen[{note}]")
@@ -211,7 +217,7 @@ class InlineWriter:
 
     def _number(self, key: str) -> str:
         """The mark of a note without a link: repeated content is hidden from screen readers."""
-        return f'#super("{self.note_numbers.get(key, "")}")'
+        return f"#super({string_literal(self.printed_labels.get(key, ''))})"
 
 
 def insert_breaks(text: str, max_chars: int) -> str:

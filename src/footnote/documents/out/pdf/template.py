@@ -120,6 +120,16 @@ _PAGE = """
   table(inset: (x: inset, y: inset), ..parts)
 }
 #let comma = super[,]
+#let thin = h(0.15em)
+#let signed(label) = { text(size: 1.2em, baseline: 0.28em, label.first()); label.slice(label.first().len()) }
+#let underlined(paint, dash, body) = underline(
+  offset: 2.6pt, evade: false, stroke: (paint: paint, thickness: 0.9pt, dash: dash), body,
+)
+#let partial = underlined.with(rgb("#b54708"), "dotted")
+#let contradicted = underlined.with(rgb("#b42318"), "solid")
+#let unsupported = underlined.with(rgb("#b42318"), "dashed")
+#let uncited = underlined.with(rgb("#b54708"), "dotted")
+#let unread = underlined.with(rgb("#667085"), "dash-dotted")
 #let unseen(mark) = { show footnote: none; mark }
 #let shown(path, width, alt) = block(
   above: 1.4em, below: 1.4em, width: 100%, breakable: false, align(center, image(path, width: width, alt: alt)),

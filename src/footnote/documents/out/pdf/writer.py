@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from footnote.documents.languages import contents_title, omitted_rows_note
 from footnote.documents.markdown.inlines import plain_text
-from footnote.documents.markdown.notes import number_notes
+from footnote.documents.markdown.notes import label_notes
 from footnote.documents.out.pdf.arabic import WHOLE_MACRO, heading_rules
 from footnote.documents.out.pdf.inlines import (
     HALVES_MACRO,
@@ -36,6 +36,7 @@ from footnote.documents.tree import (
     Hyperlink,
     Inline,
     Item,
+    Marked,
     MathsBlock,
     NoteMark,
     Numbers,
@@ -140,48 +141,56 @@ def _text_width(text: str) -> tuple[float, float]:
 
 def move_notes_to_end(document: Document) -> Document:
     """The same document with endnotes: its marks are numbers in brackets."""
-    numbers = number_notes(document.notes)
-    blocks = [_block(block, numbers) for block in document.blocks]
-    notes: list[Block] = [ThematicBreak()] if numbers else []
-    for key, number in sorted(numbers.items(), key=lambda item: item[1]):
-        first, *rest = [_block(block, numbers) for block in document.notes[key]] or [Paragraph(())]
+    labels = label_notes(document.notes)
+    blocks = [_block(block, labels) for block in document.blocks]
+    notes: list[Block] = [ThematicBreak()] if labels else []
+    for key, label in sorted(labels.items(), key=_note_order):
+        first, *rest = [_block(block, labels) for block in document.notes[key]] or [Paragraph(())]
         if isinstance(first, Paragraph):
-            notes += (Paragraph((PlainText(f"[{number}] "), *first.content)), *rest)
+            notes += (Paragraph((PlainText(f"[{label}] "), *first.content)), *rest)
         else:
-            notes += (Paragraph((PlainText(f"[{number}]"),)), first, *rest)
+            notes += (Paragraph((PlainText(f"[{label}]"),)), first, *rest)
     return replace(document, blocks=(*blocks, *notes), notes={})
 
 
-def _block(block: Block, numbers: Mapping[str, int]) -> Block:
+_AFTER_NUMBERS = 10**10
+
+
+def _note_order(note: tuple[str, str]) -> int:
+    """Notes with numbers come first, by these; the others follow as they are."""
+    return int(note[1]) if note[1].isdecimal() else _AFTER_NUMBERS
+
+
+def _block(block: Block, labels: Mapping[str, str]) -> Block:
     match block:
         case Paragraph(content) | Heading(content=content):
-            return replace(block, content=_line(content, numbers))
+            return replace(block, content=_line(content, labels))
         case Quotation(content):
-            return Quotation(tuple(_block(part, numbers) for part in content))
+            return Quotation(tuple(_block(part, labels) for part in content))
         case Bullets(items=items) | Numbers(items=items):
-            return replace(block, items=tuple(_item(item, numbers) for item in items))
+            return replace(block, items=tuple(_item(item, labels) for item in items))
         case Table(head=head, rows=rows):
-            return replace(block, head=_row(head, numbers), rows=tuple(_row(row, numbers) for row in rows))
+            return replace(block, head=_row(head, labels), rows=tuple(_row(row, labels) for row in rows))
         case _:
             return block
 
 
-def _item(item: Item, numbers: Mapping[str, int]) -> Item:
-    return replace(item, content=tuple(_block(part, numbers) for part in item.content))
+def _item(item: Item, labels: Mapping[str, str]) -> Item:
+    return replace(item, content=tuple(_block(part, labels) for part in item.content))
 
 
-def _row(row: Sequence[tuple[Inline, ...]], numbers: Mapping[str, int]) -> tuple[tuple[Inline, ...], ...]:
-    return tuple(_line(cell, numbers) for cell in row)
+def _row(row: Sequence[tuple[Inline, ...]], labels: Mapping[str, str]) -> tuple[tuple[Inline, ...], ...]:
+    return tuple(_line(cell, labels) for cell in row)
 
 
-def _line(content: Sequence[Inline], numbers: Mapping[str, int]) -> tuple[Inline, ...]:
+def _line(content: Sequence[Inline], labels: Mapping[str, str]) -> tuple[Inline, ...]:
     parts: list[Inline] = []
     for part in content:
         match part:
             case NoteMark(key):
-                parts.append(PlainText(f"\u00a0[{numbers[key]}]" if key in numbers else ""))
-            case Emphasis(inner) | Strong(inner) | Strike(inner) | Hyperlink(content=inner):
-                parts.append(replace(part, content=_line(inner, numbers)))
+                parts.append(PlainText(f"\u00a0[{labels[key]}]" if key in labels else ""))
+            case Emphasis(inner) | Strong(inner) | Strike(inner) | Hyperlink(content=inner) | Marked(inner):
+                parts.append(replace(part, content=_line(inner, labels)))
             case _:
                 parts.append(part)
     return tuple(parts)
@@ -407,6 +416,8 @@ def _front_matter(
     front: list[str] = []
     if line := " · ".join(filter(None, (document.author, document.date))):
         front.append(f"#byline[{text_source(line)}]")
+    if document.proof:
+        front.append(f"#byline[{text_source(document.proof)}]")
     length = sum(len(part.text) for part in walk(document.blocks) if isinstance(part, PlainText | Code | CodeBlock))
     if len(levels) >= _MIN_CONTENTS_HEADINGS and length >= _MIN_CONTENTS_CHARS:
         base = 1 if title else 0
@@ -443,10 +454,12 @@ def _arabic_rules(document: Document) -> list[str]:
 
 def _note_numbering(lines: InlineWriter) -> list[str]:
     """The numbers of the notes, in the order in which they are set."""
-    numbers = [lines.note_numbers.get(key, 0) for key in lines.note_labels]
-    if numbers == [*range(1, len(numbers) + 1)]:
+    printed = [lines.printed_labels.get(key, "") for key in lines.note_labels]
+    if printed == [str(number) for number in range(1, len(printed) + 1)]:
         return []
-    listed = "".join(f'"{number}", ' for number in numbers)
+    listed = "".join(
+        f"{string_literal(label)}, " if label.isdecimal() else f"signed({string_literal(label)}), " for label in printed
+    )
     return [f"#set footnote(numbering: n => ({listed}).at(n - 1, default: str(n)))"]
 
 
