@@ -31,14 +31,15 @@ from footnote.models.reader import ReaderModel
 from footnote.net.client import Net
 from footnote.net.proxies import Proxies
 from footnote.protocol.accounts import LOCAL_USER
-from footnote.protocol.errors import FootnoteError
+from footnote.protocol.errors import FootnoteError, UsageError
 from footnote.protocol.events import Event
 from footnote.protocol.messages import Message
-from footnote.protocol.sessions import NewMessage, StartedRun
+from footnote.protocol.sessions import NewCheck, NewMessage, StartedRun
 from footnote.protocol.sse import EventDecoder
 from footnote.protocol.tools import Locale, Progress
 from footnote.run_setup import SettingsRunBuilder
 from footnote.sandbox.pool import SandboxPool
+from footnote.sessions.checks import start_check
 from footnote.sessions.executor import RunLimits
 from footnote.sessions.file_citations import FileCitationChecker
 from footnote.sessions.renditions import Renditions, Tables
@@ -256,6 +257,16 @@ class App:
         run = Run(runner, sessions, started, (await runner.view(LOCAL_USER, started.run_id)).model)
         await run.load_messages()
         return run
+
+    async def check(self, user_id: str, new: NewCheck) -> StartedRun:
+        """Starts a run that checks a text against the pages that it links to, in a session of its own."""
+        agent = next((agent for agent in self.configuration.agents if agent.web_search.enabled), None)
+        if agent is None:
+            raise UsageError(
+                "No agent may read the web here, so that links cannot be checked: set webSearch.enabled of an agent.",
+                code="check_needs_web",
+            )
+        return await start_check(self.sessions, self.runner, user_id, agent.id, new)
 
     async def _memory_runner(self) -> tuple[Runner, Sessions]:
         """Opened by the first `ask`, and closed with the app."""

@@ -7,12 +7,14 @@ from contextlib import AsyncExitStack
 from datetime import date
 from typing import Self
 
+from footnote.agent.check import CheckModel
 from footnote.agent.guided_prompts import PROMPTS
 from footnote.config.load import Configuration
 from footnote.config.resolve import (
     needs_ollama,
     ollama_url,
     resolve_model,
+    resolve_search,
     resolve_server,
     resolve_web_search,
     with_server_facts,
@@ -34,6 +36,7 @@ from footnote.protocol.tools import Locale
 from footnote.sessions.file_citations import MAX_PAGE_CHARACTERS
 from footnote.sessions.run import RunResources, RunSpec
 from footnote.tools.base import Abilities, Tool
+from footnote.tools.check_text import check_text
 from footnote.tools.mcp import McpSource
 from footnote.tools.provenance import Addresses
 from footnote.tools.registry import Toolbox, builtin_tools, merge, plugin_tools
@@ -117,6 +120,8 @@ class SettingsRunBuilder:
         agent = self._configuration.agent(spec.agent_id)
         library = self._library.for_user(spec.user_id)
         sources = await _load_sources(library, spec.all_messages, self.pages)
+        if spec.mode == "check":
+            return await self._build_check(spec, model, sources, library)
         search = resolve_web_search(self._configuration.settings, agent)
         abilities = Abilities(
             workspace=spec.workspace if agent.workspace.enabled else None,
@@ -134,6 +139,17 @@ class SettingsRunBuilder:
             max_tool_rounds=agent.max_tool_rounds,
             thinking_budget=agent.thinking_budget,
         )
+
+    async def _build_check(self, spec: RunSpec, model: Model, sources: Sources, library: Library) -> RunResources:
+        """A check has one tool and always a workspace, for the text with its footnotes."""
+        abilities = Abilities(
+            workspace=spec.workspace,
+            web=self.web_search(resolve_search(self._configuration.settings), sources, model, library),
+            sources=sources,
+            second_look=await self.second_look(model),
+        )
+        toolbox = Toolbox((wrap_tool(check_text, files=spec.workspace),))
+        return RunResources("", toolbox, abilities, 2, None, CheckModel(model))
 
     def web_search(self, settings: WebSearchSettings, sources: Sources, model: Model, library: Library) -> WebSearch:
         # The reader only quotes; a search summary without a model does the same.

@@ -95,6 +95,8 @@ class _Judge:
     def _unread_links(self, statement: Claim) -> Iterator[Citation]:
         if not may_cite_links(statement):
             return
+        if statement.is_reference and any(self._sources.source(cite.number) for cite in statement.cites):
+            return  # The entry of a source of the session: what cites it is marked.
         for marker, url in dict.fromkeys((link.marker, link.url) for link in statement.links):
             is_known = statement.is_reference and url in self._unread
             if not is_known and self._sources.find_number(url) is None and not self._given.has_address(url):

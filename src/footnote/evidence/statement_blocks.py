@@ -55,6 +55,11 @@ class StatementBlock(Struct, frozen=True):
     indent: int = 0
 
 
+def is_source_heading(line: str) -> bool:
+    """Whether a line, with or without the signs of a heading, announces a list of sources."""
+    return _SOURCE_HEADING.match(line) is not None
+
+
 def statement_blocks(text: str) -> Iterator[StatementBlock]:
     """The blocks of a text in order, without code. No two overlap."""
     parser = _StatementParser(text)
@@ -169,7 +174,7 @@ class _StatementParser:
             if self._is_underline(body):
                 self._place = "label"
             yield from self.flush()
-        elif _SOURCE_HEADING.match(body):
+        elif is_source_heading(body):
             yield from self.flush()
             self._in_source_list = True
         elif self._in_source_list and line.kind != "heading" and (_SOURCE_ENTRY.match(body) or not self._after_blank):

@@ -28,6 +28,8 @@ Attachments: TypeAlias = Annotated[tuple[str, ...], Meta(max_length=MAX_ATTACHME
 
 Origin: TypeAlias = Literal["page", "api"]
 """`api`: one call of a compatible API."""
+RunMode: TypeAlias = Literal["answer", "check"]
+"""`check`: the statements of a text are compared with the pages that it links to, without a model."""
 RunState: TypeAlias = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
 """`queued → running → done | failed | cancelled`; `waiting`: from `running` and back, while a call waits for the user's
 approval. A run in one of the first three states is active."""
@@ -99,6 +101,15 @@ class NewMessage(Struct, frozen=True, forbid_unknown_fields=True):
     model: str | None = None
     locale: LanguageTag | None = None
     client_id: ClientId | None = None
+
+
+class NewCheck(Struct, frozen=True, forbid_unknown_fields=True):
+    """A text, or the address of a page, whose statements are compared with the pages that it links to: one of the two.
+    `locale`: the language of the report; otherwise that of `Accept-Language`, or else of the text."""
+
+    text: Content | None = None
+    url: Content | None = None
+    locale: LanguageTag | None = None
 
 
 class RetryRequest(Struct, frozen=True, forbid_unknown_fields=True):

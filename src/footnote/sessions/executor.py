@@ -239,8 +239,9 @@ class RunExecutor:
         messages, all_messages, summary = await self._load_messages(head, workspace)
         model = live.model or await live.cancel.wait(self._run_builder.model(head.request.agent_id, head.request.model))
         live.model = model
+        request = head.request
         proofs = self._file_citations and SessionProofs(self._file_citations, head.user_id, head.session_id)
-        spec = RunSpec(head.user_id, head.request.agent_id, head.request.locale, all_messages, workspace, proofs)
+        spec = RunSpec(head.user_id, request.agent_id, request.locale, all_messages, workspace, proofs, request.mode)
         resources = await live.cancel.wait(self._run_builder.build(spec, model))
         turn = Turn(
             session_id=head.session_id,
@@ -248,13 +249,13 @@ class RunExecutor:
             message_id=head.message_id,
             system=resources.system,
             messages=messages,
-            locale=head.request.locale,
+            locale=request.locale,
             max_tool_rounds=resources.max_tool_rounds,
             thinking_budget=resources.thinking_budget,
             summary=summary,
             resumed=resume_point(found, await _written_files(workspace, head)) if found and live.was_followed else None,
         )
-        await live.answer(turn, model, resources, live.approver or self._stored_approvals(live))
+        await live.answer(turn, resources.responder or model, resources, live.approver or self._stored_approvals(live))
 
     def _stored_approvals(self, live: LiveRun) -> StoredApprovals:
         """The approver of a run whose user is asked by an event, and decides by a request."""

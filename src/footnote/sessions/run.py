@@ -37,7 +37,7 @@ from footnote.protocol.events import (
 )
 from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import Message, ToolCall
-from footnote.protocol.sessions import RunState
+from footnote.protocol.sessions import RunMode, RunState
 from footnote.protocol.tools import Locale
 from footnote.sessions.approvals import StoredApprovals
 from footnote.sessions.event_log import RunLog
@@ -61,17 +61,19 @@ class RunSpec:
     all_messages: tuple[Message, ...]
     workspace: Workspace
     proofs: FileProofs | None = None
+    mode: RunMode = "answer"
 
 
 @dataclass(frozen=True, slots=True)
 class RunResources:
-    """What a turn is run with."""
+    """What a turn is run with. `responder`: who answers instead of the model of the run; None: nobody."""
 
     system: str
     toolbox: Toolbox
     abilities: Abilities
     max_tool_rounds: int
     thinking_budget: int | None
+    responder: Model | None = None
 
 
 class RunBuilder(Protocol):

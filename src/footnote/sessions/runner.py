@@ -33,6 +33,7 @@ from footnote.protocol.sessions import (
     Approval,
     NewMessage,
     RetryRequest,
+    RunMode,
     RunState,
     RunView,
     StartedRun,
@@ -115,16 +116,18 @@ class Runner:
         *,
         agent_id: str | None = None,
         approver: Approver | None = None,
+        mode: RunMode = "answer",
     ) -> StartedRun:
         """Stores a question and starts its run. `agent_id` None: the agent of the session. `approver` decides on calls
-        that need the user's approval; without one they wait for `decide`.
+        that need the user's approval; without one they wait for `decide`. `mode`: how the question is answered; another
+        answer to it, and to a changed form of it, keeps the mode.
 
         `RunActive`, `LimitReached`: not now. `Unknown`: no such session or file. `UsageError`: no such model."""
         session = await self._sessions.head(user_id, session_id)
         if (same := await self._submitter.find_submitted(user_id, session_id, new.client_id)) is not None:
             return _to_started_run(same)
         files = await self._load_files(user_id, session_id, new.attachments or ())
-        model, asked = await self._build_request(agent_id or session.agent_id, new, new.content)
+        model, asked = await self._build_request(agent_id or session.agent_id, new, new.content, mode)
         submitted = await self._submitter.submit(user_id, session_id, new, asked, files=files)
         return self._start_run(submitted, model, approver)
 
@@ -143,7 +146,7 @@ class Runner:
         session = await self._sessions.head(user_id, session_id)
         turn = await self._submitter.find_turn(user_id, session_id, message_id)
         question = stored.question_decoder.decode(turn.question).text
-        model, asked = await self._build_request(session.agent_id, again, question)
+        model, asked = await self._build_request(session.agent_id, again, question, _mode_of(turn))
         return self._start_run(await self._submitter.resubmit(user_id, session_id, turn, asked), model, None)
 
     async def edit(self, user_id: str, session_id: str, message_id: str, new: NewMessage) -> StartedRun:
@@ -156,7 +159,7 @@ class Runner:
             files = await self._load_attachments(user_id, session_id, turn)
         else:
             files = await self._load_files(user_id, session_id, new.attachments)
-        model, asked = await self._build_request(session.agent_id, new, new.content)
+        model, asked = await self._build_request(session.agent_id, new, new.content, _mode_of(turn))
         submitted = await self._submitter.submit(user_id, session_id, new, asked, files=files, instead_of=turn)
         return self._start_run(submitted, model, None)
 
@@ -171,13 +174,13 @@ class Runner:
         return [there[file.path] for file in attachments_of(turn) if file.path in there]
 
     async def _build_request(
-        self, agent_id: str, options: NewMessage | RetryRequest, question: str
+        self, agent_id: str, options: NewMessage | RetryRequest, question: str, mode: RunMode = "answer"
     ) -> tuple[Model, RunRequest]:
         """Called before anything is stored, so that a request that is refused leaves no trace. Without a supported
         locale of the client, the run has the language of its question."""
         self.executor.check_capacity()
         model = await self._run_builder.model(agent_id, options.model)
-        return model, RunRequest(agent_id, model.id, parse_locale(options.locale) or detect_locale(question))
+        return model, RunRequest(agent_id, model.id, parse_locale(options.locale) or detect_locale(question), mode)
 
     def _start_run(self, submitted: SubmittedRun, model: Model, approver: Approver | None) -> StartedRun:
         head = submitted.head
@@ -295,6 +298,10 @@ class Runner:
 
 def _to_started_run(head: RunHead) -> StartedRun:
     return StartedRun(head.id, head.session_id, head.message_id, head.question_id, format_time(head.created_at))
+
+
+def _mode_of(turn: TurnRow) -> RunMode:
+    return stored.request_decoder.decode(turn.asked).mode
 
 
 def _turns_of(messages: Sequence[Message]) -> list[tuple[str, list[AssistantMessage]]]:

@@ -180,7 +180,7 @@ class Sessions:
         return await self._database.read(_all_messages(user_id, session_id))
 
     async def asked_before(self, user_id: str, session_id: str, moment: str) -> tuple[str, ...]:
-        """The texts of the questions of all branches up to a time."""
+        """The texts of the questions of all branches up to a time, without those that only name a text to check."""
         return await self._database.read(_asked_before(user_id, session_id, moment))
 
     async def conversation(self, user_id: str, session_id: str) -> tuple[Message, ...]:
@@ -332,7 +332,9 @@ def _asked_before(user_id: str, session_id: str, moment: str) -> Steps[tuple[str
     _require_session((yield from db.session(user_id, session_id)))
     before = parse_time(moment)
     asked = {
-        turn.question_id: turn for turn in (yield from db_turns(session_id)) if parse_time(turn.asked_at) <= before
+        turn.question_id: turn
+        for turn in (yield from db_turns(session_id))
+        if parse_time(turn.asked_at) <= before and stored.request_decoder.decode(turn.asked).mode != "check"
     }
     return tuple(stored.question_decoder.decode(turn.question).text for turn in asked.values())
 

@@ -11,6 +11,7 @@ from footnote.db.runs import InterruptedRun, TurnRow
 from footnote.protocol.events import ErrorBody, TurnStopReason, TurnUsage
 from footnote.protocol.files import FileRecord, format_attachments
 from footnote.protocol.messages import AssistantMessage, Image, Message, Text, ToolResultMessage, Usage, UserMessage
+from footnote.protocol.sessions import RunMode
 from footnote.protocol.tools import Locale, ToolResult
 
 
@@ -39,12 +40,13 @@ def find_turn(turns: Sequence[TurnRow], message_id: str) -> TurnRow | None:
     return next((turn for turn in reversed(turns) if turn.question_id in ids or turn.message_id in ids), None)
 
 
-class RunRequest(Struct, frozen=True):
-    """`model` is the one that answers, so that it is the same after a crash."""
+class RunRequest(Struct, frozen=True, omit_defaults=True):
+    """`model` is the one that answers, so that it is the same after a crash; so is `mode`."""
 
     agent_id: str
     model: str
     locale: Locale
+    mode: RunMode = "answer"
 
 
 class RunEnding(Struct, frozen=True, kw_only=True, omit_defaults=True):

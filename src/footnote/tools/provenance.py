@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote, urlsplit
 
+from footnote.evidence.links import NON_URL_CHARACTERS, strip_punctuation
 from footnote.evidence.sources import Sources, normalize_url
 from footnote.protocol.errors import ToolFailed
 from footnote.protocol.files import split_attachments
@@ -26,19 +27,11 @@ ones."""
 MAX_PER_TURN = 20
 """Limit for the addresses that the model made: many short ones contain as much data as a long one."""
 
-_NON_URL_CHARACTERS = (
-    r"\s<>\"|\u201c\u201d\u2018\u2019\uff0c\u3002\uff1b\uff01\uff1f\u3001\uff08\uff09"
-    r"\u3010\u3011\u300a\u300b\u300c\u300d"
-)
-"""Characters that no address contains, as the inside of a character class: spaces, quotation marks, and the punctuation
-of Chinese."""
 _URL_PATTERN = re.compile(
-    rf"(?:https?://|www\.)[^{_NON_URL_CHARACTERS}]++"
-    rf"|(?<![\w@./-])(?:[a-z0-9-]{{1,63}}\.){{1,8}}[a-z]{{2,24}}(?::\d{{1,5}})?(?:/[^{_NON_URL_CHARACTERS}]*+)?",
+    rf"(?:https?://|www\.)[^{NON_URL_CHARACTERS}]++"
+    rf"|(?<![\w@./-])(?:[a-z0-9-]{{1,63}}\.){{1,8}}[a-z]{{2,24}}(?::\d{{1,5}})?(?:/[^{NON_URL_CHARACTERS}]*+)?",
     re.IGNORECASE,
 )
-_TRAILING_PUNCTUATION = ".,;:!?'*_`~"
-_BRACKETS = ("()", "[]", "{}")
 
 
 class Addresses:
@@ -119,18 +112,7 @@ def _extract_urls(text: str) -> Iterator[str]:
         written = found.group()
         address = written if "://" in written else f"https://{written}"
         yield address
-        yield _strip_punctuation(address)
-
-
-def _strip_punctuation(address: str) -> str:
-    for opening, closing in _BRACKETS:
-        unopened = address.count(closing) - address.count(opening)
-        end = len(address.rstrip(_TRAILING_PUNCTUATION))
-        while unopened > 0 and address[end - 1 : end] == closing:
-            unopened -= 1
-            end -= 1
-        address = address[:end].rstrip(_TRAILING_PUNCTUATION)
-    return address
+        yield strip_punctuation(address)
 
 
 def _normalize(url: str) -> str:

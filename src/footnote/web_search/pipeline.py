@@ -119,7 +119,7 @@ class WebSearch:
         state.notes += fallback_notes(found.tries)
         hits = found.results.results
         urls = [hit.url for hit in hits[: self.settings.crawl_count]]
-        pages = self._read_library(urls) if found.results.provider == "library" else self._crawl(urls)
+        pages = self._read_library(urls) if found.results.provider == "library" else self.crawl(urls)
         async with aclosing(self._read_pages(pages, hits, state)) as steps:
             async for step in steps:
                 yield step
@@ -141,7 +141,7 @@ class WebSearch:
         """Reads the page at a given URL, on the web or in the library."""
         state = _SearchState(SearchRequest(query=prompt, prompt=prompt, count=1))
         hit = SearchHit(title="", url=url, description="")
-        pages = self._read_library([url]) if url.startswith(SCHEME) else self._crawl([url])
+        pages = self._read_library([url]) if url.startswith(SCHEME) else self.crawl([url])
         async with aclosing(self._read_pages(pages, (hit,), state)) as steps:
             async for step in steps:
                 yield step
@@ -166,13 +166,14 @@ class WebSearch:
                 yield Progress("reading", len(pages), total, domain_of(page.url))
         state.collected = collect_sources(hits, pages, self._sources, self.settings.allow_private_hosts)
         # Concurrently, because the user has already waited for the pages.
-        store_notes, _ = await asyncio.gather(self._store_snapshots(state.collected), self._rank_passages(state))
+        store_notes, _ = await asyncio.gather(self.store_snapshots(state.collected), self._rank_passages(state))
         state.notes += store_notes
 
-    def _crawl(self, urls: Sequence[str]) -> AsyncGenerator[CrawledPage, None]:
+    def crawl(self, urls: Sequence[str], timeout_seconds: float | None = None) -> AsyncGenerator[CrawledPage, None]:
+        """Reads pages of the web, as they arrive. `timeout_seconds` None: within the deadline of a search."""
         return self._crawler.read_pages(
             urls,
-            timeout_seconds=min(CRAWL_TIMEOUT_SECONDS, self.settings.timeout_seconds),
+            timeout_seconds=timeout_seconds or min(CRAWL_TIMEOUT_SECONDS, self.settings.timeout_seconds),
             respect_robots=self.settings.respect_robots,
             private_hosts=frozenset(self.settings.allow_private_hosts),
             no_cache=not self.settings.cache_ttl_minutes,
@@ -188,7 +189,7 @@ class WebSearch:
                     url, None, PageReport(url=url, status="failed", reason="the library has no such text")
                 )
 
-    async def _store_snapshots(self, collected: SearchSources) -> list[str]:
+    async def store_snapshots(self, collected: SearchSources) -> list[str]:
         """Stores the snapshots in the library. If that fails, the search still has its answer, with a note."""
         try:
             for number, snapshot in collected.snapshots.items():

@@ -6,6 +6,7 @@ from footnote.server.routes import (
     about,
     accounts,
     catalog,
+    checks,
     downloads,
     files,
     page,
@@ -17,6 +18,7 @@ from footnote.server.routes import (
 ALL_ROUTES: tuple[Route, ...] = (
     *sessions.ROUTES,
     *runs.ROUTES,
+    *checks.ROUTES,
     *files.ROUTES,
     *views.ROUTES,
     *downloads.ROUTES,

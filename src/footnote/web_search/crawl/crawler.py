@@ -32,6 +32,9 @@ from footnote.web_search.crawl.fetch import PageFailed, slot_seconds_within
 CACHE_TIMEOUT_SECONDS = 1.0
 """A cache that takes longer saves no time."""
 
+MAX_EXTRACTIONS = 12
+"""How many pages that are read together wait for the sandbox at a time."""
+
 PAGES = Operation("page", "Pages that were to be read.", span="page", buckets=SLOW_BUCKETS)
 BYTES = EventCounter("page_bytes", "Bytes of pages that came over the wire.")
 
@@ -64,9 +67,11 @@ class TextExtractor(Protocol):
 
 class _PageFetch(Struct, frozen=True):
     """The options and the deadline of pages that are read together. `owner` identifies them in the sandbox, in which
-    owners take turns, so that a search with many pages does not delay the others."""
+    owners take turns, so that a search with many pages does not delay the others; `extractions` limits how many of its
+    pages wait there at a time, because that queue has an end."""
 
     owner: str
+    extractions: asyncio.Semaphore
     options: CrawlOptions
     timeout_seconds: float
     deadline: float
@@ -159,7 +164,8 @@ class Crawler:
         """
         options = CrawlOptions(respect_robots, frozenset(private_hosts), slot_seconds_within(timeout_seconds))
         deadline = asyncio.get_running_loop().time() + timeout_seconds
-        fetch = _PageFetch(uuid4().hex, options, timeout_seconds, deadline, no_cache)
+        extractions = asyncio.Semaphore(MAX_EXTRACTIONS)
+        fetch = _PageFetch(uuid4().hex, extractions, options, timeout_seconds, deadline, no_cache)
         tasks = [asyncio.create_task(self._read_page(url, fetch)) for url in urls]
         pending = set(tasks)
         try:
@@ -236,7 +242,8 @@ class Crawler:
             if ttl_seconds is not None:
                 state.to_store = replace(cached, fresh_until=self._clock.wall() + ttl_seconds)
             return cached.snapshot
-        snapshot = await self._extract(document, state, fetch)
+        async with fetch.extractions:
+            snapshot = await self._extract(document, state, fetch)
         if ttl_seconds is not None and not state.truncated:
             state.to_store = self._cache_entry(url, document, snapshot, ttl_seconds)
         return snapshot

@@ -1,0 +1,170 @@
+"""The tool of a check: reads the links of a text, judges its statements, and writes it with footnotes."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
+
+from footnote.cancel import CancelScope
+from footnote.evidence.check_report import WORDS, CheckedText, check_report, source_list
+from footnote.evidence.claims import MAX_CHARACTERS
+from footnote.evidence.footnoted import UNADDRESSED, FootnotedText, read_citations
+from footnote.evidence.proof import count_verdicts, judge_text
+from footnote.evidence.sources import Sources, normalize_url
+from footnote.protocol.errors import ToolFailed
+from footnote.protocol.files import FileCitations
+from footnote.protocol.messages import Text, Usage
+from footnote.protocol.sources import Citation, PageReport, Receipt, SearchHit, Snapshot
+from footnote.protocol.tools import Progress, ToolResult
+from footnote.text.boundary import wrap_web_text
+from footnote.text.markdown import escape_inline
+from footnote.tools.base import FILE_PATH_ALIASES, Outcome, ToolContext, artifact_of, web_search_of, workspace_of
+from footnote.tools.define import tool
+from footnote.web_search.crawl.crawler import CrawledPage
+from footnote.web_search.result import SearchSources, collect_sources, domain_of
+from footnote.workspace.files import FileChange
+
+CHECKED_PATH = "/checked.md"
+MAX_LINKS = 60
+READ_SECONDS = 60.0
+"""The deadline of all links together. What is not read by then counts as unread."""
+PAGE_SECONDS = 20.0
+"""The deadline of a page that is itself to be checked."""
+
+
+class CheckText(Struct, frozen=True, forbid_unknown_fields=True):
+    file_path: Annotated[
+        str | UnsetType, Meta(description="The file to check.", extra={"aliases": FILE_PATH_ALIASES})
+    ] = UNSET
+    url: Annotated[str | UnsetType, Meta(description="The page to check.")] = UNSET
+
+
+@tool(
+    titles={"en": "Check a text", "vi": "Kiểm tra văn bản", "zh": "核查文本"},
+    idempotent=True,
+    bounded=True,
+    timeout=300,
+)
+async def check_text(params: CheckText, context: ToolContext) -> AsyncIterator[Outcome]:
+    """Read the links of a text and judge each of its statements against the page that it cites."""
+    check = _Check(context)
+    if params.url:
+        yield Progress("reading", 0, None, domain_of(params.url))
+        text = await check.read_page(params.url)
+    elif params.file_path:
+        text = await workspace_of(context).extracted_text(params.file_path)
+    else:
+        raise ToolFailed("There is nothing to check: give a text, or the address of a page.")
+    cited = await asyncio.to_thread(read_citations, text[:MAX_CHARACTERS])
+    addresses = (*cited.citing, *(() if params.url else cited.listed))
+    async for progress in check.read_links(addresses, cited.titles):
+        yield progress
+    yield Progress("judging", len(check.reports), len(check.reports))
+    yield await check.result(cited, addresses, str(params.url or params.file_path))
+
+
+class _Check:
+    """One check, with the sources that it has read."""
+
+    def __init__(self, context: ToolContext) -> None:
+        self._context = context
+        self._web = web_search_of(context)
+        self._sources: Sources = context.abilities.sources
+        self.reports: dict[str, PageReport] = {}
+        self._collected = SearchSources({}, {}, ())
+        self._notes: list[str] = []
+
+    async def read_page(self, url: str) -> str:
+        """The text of a page with its links, as markdown. `ToolFailed`: it cannot be read."""
+        [page] = [page async for page in self._web.crawl([url], PAGE_SECONDS)]
+        if page.snapshot is None:
+            raise ToolFailed(f"{url} could not be read: {page.report.reason}.")
+        return await asyncio.to_thread(_with_links, page.snapshot)
+
+    async def read_links(self, addresses: Sequence[str], titles: Mapping[str, str]) -> AsyncIterator[Progress]:
+        """Reads the first links, each address once, and makes sources of all of them."""
+        wanted = {normalize_url(url): url for url in reversed(addresses) if not url.startswith(UNADDRESSED)}
+        in_order = [url for url in addresses if wanted.get(normalize_url(url)) == url]
+        urls, too_many = in_order[:MAX_LINKS], in_order[MAX_LINKS:]
+        pages: dict[str, CrawledPage] = {}
+        async for page in self._web.crawl(urls, READ_SECONDS):
+            pages[page.url] = page
+            yield Progress("reading", len(pages), len(urls), domain_of(page.url))
+        limit = WORDS[self._context.locale].limit.format(MAX_LINKS)
+        pages |= {url: _unread_page(url, limit) for url in too_many}
+        pages |= {url: _unread_page(url, "it has no address") for url in titles}
+        listed = [url for url in addresses if url in pages]  # each page once, also of several spellings
+        hits = [SearchHit(title=titles.get(url, ""), url=url, description="") for url in listed]
+        private_hosts = self._web.settings.allow_private_hosts
+        self._collected = collect_sources(hits, pages, self._sources, private_hosts)
+        self.reports = {
+            report.url: replace(report, chosen=f"link {number}")
+            for number, report in enumerate(self._collected.reports, 1)
+        }
+        self._notes += await self._web.store_snapshots(self._collected)
+
+    async def result(self, cited: FootnotedText, addresses: Iterable[str], origin: str) -> ToolResult:
+        context, locale = self._context, self._context.locale
+        numbers = {url: self._sources.assign_number(url) for url in addresses}
+        sources = tuple(source for _, source in sorted(self._collected.sources.items()))
+        others = [title for url, title in cited.titles.items() if url not in numbers]
+        listed = source_list(sources, others, cited.heading, locale)
+        text = await asyncio.to_thread(cited.with_footnotes, numbers)
+        content = f"{text}\n{listed}\n" if listed else text
+        workspace = workspace_of(context)
+        written = await workspace.change(
+            CHECKED_PATH, lambda _: FileChange(content), message_id=context.message_id, call_id=context.call_id
+        )
+        # After a crash, the file that the interrupted call has written counts.
+        opened = await workspace.open(CHECKED_PATH)
+        content = await workspace.read_text(CHECKED_PATH, opened.version.number)
+        citations, usage = await self._judge(content)
+        checked = CheckedText(content, citations, sources, self.reports)
+        report = await asyncio.to_thread(check_report, checked, CHECKED_PATH, locale)
+        proof = FileCitations(CHECKED_PATH, opened.version.number, count_verdicts(citations), citations)
+        artifact: dict[str, Any] = {
+            **artifact_of(written.record),
+            "query": origin,
+            "sources": sources,
+            "receipt": Receipt(pages=tuple(self.reports.values()), notes=tuple(self._notes)),
+            "proof": proof,
+        }
+        return ToolResult(
+            (Text(wrap_web_text(report)),),
+            artifact=msgspec.json.decode(msgspec.json.encode(artifact)),
+            files=(written.record,),
+            usage=usage,
+        )
+
+    async def _judge(self, text: str) -> tuple[tuple[Citation, ...], Usage | None]:
+        """The verdicts by text, and after a second look where somebody takes one."""
+        citations = await asyncio.to_thread(judge_text, text, self._sources, uncited=True)
+        second_look = self._context.abilities.second_look
+        if second_look is None:
+            return citations, None
+        reviewed = await second_look.review(text, citations, self._sources, CancelScope())
+        return reviewed.citations, reviewed.usage
+
+
+def _unread_page(url: str, reason: str) -> CrawledPage:
+    return CrawledPage(url, None, PageReport(url=url, status="failed", reason=reason))
+
+
+def _with_links(snapshot: Snapshot) -> str:
+    """The text of a page with its links as markdown. Links to the same site are left out where the page has others:
+    they lead around, and are no sources."""
+    own_host, own_page = domain_of(snapshot.url), normalize_url(snapshot.url)
+    links = [link for link in snapshot.links if normalize_url(link.url) != own_page]
+    links = [link for link in links if domain_of(link.url) != own_host] or links
+    pieces: list[str] = []
+    at = 0
+    for link in sorted(links, key=lambda link: (link.start, link.end)):
+        if link.start < at:
+            continue
+        shown = snapshot.text[link.start : link.end]
+        pieces += [snapshot.text[at : link.start], f"[{escape_inline(shown) or '↗'}](<{link.url}>)"]
+        at = link.end
+    return "".join([*pieces, snapshot.text[at:]])
