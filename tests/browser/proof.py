@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from playwright.async_api import BrowserContext, Route
 
@@ -15,6 +16,7 @@ LITHIUM = "Recycling processes shall recover at least 50 percent of the lithium 
 COBALT = "From 18 August 2031 new electric vehicle batteries shall contain at least 16 percent recovered cobalt."
 NICKEL = "For nickel, the level of recovered materials shall be no less than 90 percent."
 PLANTS = "European recyclers have delayed or shelved nine plants since early 2024, citing low metal prices."
+VERDICTS = ("supported", "partial", "contradicted", "unsupported", "uncited", "unread")
 QUESTION = "What does the battery law ask of recyclers?"
 
 
@@ -138,3 +140,29 @@ async def judge_answer(
         await route.fulfill(response=response, body=json.dumps(history))
 
     await context.route(f"**/v2/sessions/{session_id}/history*", answer)
+
+
+async def judge_file(
+    context: BrowserContext, backend: PageBackend, session_id: str, path: str, versions: dict[int, Sequence[Judgement]]
+) -> None:
+    """The versions of a file have these verdicts."""
+    texts = {number: await _content(backend, session_id, path, number) for number in versions}
+    citations = {
+        number: await citations_of(backend, session_id, texts[number], judgements)
+        for number, judgements in versions.items()
+    }
+
+    async def answer(route: Route) -> None:
+        number = int(parse_qs(urlsplit(route.request.url).query)["version"][0])
+        found = citations[number]
+        verdicts = list({(one["start"], one["end"]): one["verdict"] for one in found}.values())
+        counts = {verdict: verdicts.count(verdict) for verdict in VERDICTS}
+        proof = {"file_path": path, "version": number, "counts": {"statements": len(verdicts), **counts}}
+        await route.fulfill(json={**proof, "citations": found})
+
+    await context.route(f"**/v2/sessions/{session_id}/files/citations*", answer)
+
+
+async def _content(backend: PageBackend, session_id: str, path: str, version: int) -> str:
+    address = f"/v2/sessions/{session_id}/files/content?file_path={path}&version={version}"
+    return (await backend.user.request("GET", address)).json["content"]

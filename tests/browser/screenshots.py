@@ -21,9 +21,11 @@ from browser.backend import QUESTION, PageBackend, open_backend, oxygen_script
 from browser.browser_profile import open_profile
 from browser.chromium_process import launch_browser
 from browser.page import Chat
-from browser.proof import answered_session, judge_answer
+from browser.proof import ANSWER as ANSWER_OF_ALL
+from browser.proof import JUDGEMENTS, answered_session, judge_answer, judge_file
 from browser.samples import FILES
 from server.forms import upload_files
+from server.session_files import SessionFiles
 from shape.tree import ROOT
 from upstream import Upstream, reply, say, stall, status, stop
 
@@ -84,6 +86,15 @@ async def contradiction(backend: PageBackend, chat: Chat) -> None:
     await expect(chat.drawer.locator("mark").first).to_be_in_viewport()
 
 
+async def report(backend: PageBackend, chat: Chat) -> None:
+    session_id = await answered_session(backend, "The report is ready.")
+    await SessionFiles(backend.user, session_id).write("/battery-report.md", ANSWER_OF_ALL)
+    await judge_file(chat.page.context, backend, session_id, "/battery-report.md", {1: JUDGEMENTS})
+    await chat.page.goto(f"{backend.origin}/s/{session_id}?file=/battery-report.md")
+    await chat.viewer.get_by_role("button", name="Footnote 1, the page says otherwise").click()
+    await expect(chat.viewer.locator(".files-beside mark").first).to_be_in_viewport()
+
+
 async def sources(backend: PageBackend, chat: Chat) -> None:
     await answer(backend, chat)
     await chat.open_sources()
@@ -138,6 +149,7 @@ PICTURES: dict[str, Picture] = {
     "passage": passage,
     "proof": proof,
     "contradiction": contradiction,
+    "report": report,
     "sources": sources,
     "files": files,
     "viewer-markdown": viewer("notes.md"),

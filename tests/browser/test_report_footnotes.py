@@ -1,16 +1,21 @@
 """The footnotes of a report work like those of an answer: a verdict, a passage, and a way back to the report."""
 
+import asyncio
 import re
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
-from playwright.async_api import Locator, expect
+from playwright.async_api import Locator, Route, expect
 
+from browser import axe
 from browser.backend import SEARCH, PageBackend
 from browser.conftest import NewProfile
 from browser.page import Chat
+from browser.proof import ANSWER, CONTRADICTED, JUDGEMENTS, answered_session, judge_file
 from cli.small_web import article
 from server.forms import upload_files
+from server.session_files import SessionFiles
 from upstream import call, reply, say, stop
 
 LITHIUM = "Recycling processes shall recover at least 50 percent of the lithium in waste batteries by 31 December 2027."
@@ -116,3 +121,84 @@ async def test_a_report_that_comes_back_as_pdf_keeps_its_numbers_apart_from_its_
     text = chat.drawer.get_by_role("region", name="Text as it was read")
     await expect(text.locator("mark").first).to_contain_text("31 December 2027¹")
     await expect(text).not_to_contain_text("20271")
+
+
+async def _judged_report(
+    backend: PageBackend, new_profile: NewProfile, path: str = "/report.md", **options: object
+) -> tuple[Chat, Locator]:
+    """A session with a report of two versions, of which the second has statements of every verdict."""
+    answer = "The report is ready."
+    session_id = await answered_session(backend, answer)
+    session = SessionFiles(backend.user, session_id)
+    await session.write(path, ONE_STATEMENT)
+    await session.write(path, ANSWER, ONE_STATEMENT)
+    profile = await new_profile(**options)
+    await judge_file(profile.context, backend, session_id, path, {1: (CONTRADICTED,), 2: JUDGEMENTS})
+    chat = await Chat.open(profile, f"/s/{session_id}?file={path}")
+    await expect(chat.viewer.get_by_role("mark")).to_have_count(6)
+    return chat, chat.viewer.get_by_role("complementary", name="Passage")
+
+
+ONE_STATEMENT = "Recyclers in Europe have shelved **forty** plants since early 2024 [1].\n"
+
+
+@pytest.mark.parametrize("path", ["/report.md", "/report.txt"])
+async def test_a_file_is_marked_counted_and_mapped_like_an_answer(
+    backend: PageBackend, new_profile: NewProfile, path: str
+) -> None:
+    chat, passage = await _judged_report(backend, new_profile, path)
+    await expect(chat.viewer.locator(".proof-line")).to_contain_text("7 statements: 1 supported, 1 partly supported")
+    await chat.viewer.get_by_role("option").nth(2).click()
+    contradicted = chat.viewer.locator(".md-statement[data-verdict=contradicted]")
+    await expect(contradicted).to_be_in_viewport()
+    await chat.viewer.get_by_role("button", name="Footnote 1, the page says otherwise").click()
+    await expect(passage.locator(".sources-verdict del")).to_have_text(["forty"])
+    await expect(passage.locator("mark strong")).to_have_text(["nine"])
+    await expect(contradicted).to_be_visible()
+    await chat.viewer.get_by_role("button", name="not cited · 1: source 1 says it").click()
+    await expect(passage.locator("mark")).to_have_text(re.compile("For nickel"))
+    assert await axe.accessibility_violations(chat.page) == []
+    if path.endswith(".txt"):
+        await expect(chat.viewer.get_by_text("## What recyclers have to reach")).to_be_visible()
+
+
+async def test_each_version_of_a_file_has_its_own_verdicts(backend: PageBackend, new_profile: NewProfile) -> None:
+    chat, _ = await _judged_report(backend, new_profile)
+    await chat.show_version(1)
+    await expect(chat.viewer.locator(".proof-line")).to_have_text("1 statement: 1 contradicted")
+    await expect(chat.viewer.get_by_role("mark")).to_have_count(1)
+    await chat.show_version(2)
+    await expect(chat.viewer.get_by_role("mark")).to_have_count(6)
+
+
+async def test_a_file_whose_footnotes_are_still_checked_says_so_and_is_shown(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    answer = "The report is ready."
+    session_id = await answered_session(backend, answer)
+    await SessionFiles(backend.user, session_id).write("/report.md", ANSWER)
+    profile = await new_profile()
+    checked = asyncio.Event()
+
+    async def later(route: Route) -> None:
+        await checked.wait()
+        await route.continue_()
+
+    await profile.context.route("**/files/citations*", later)
+    chat = await Chat.open(profile, f"/s/{session_id}?file=/report.md")
+    await expect(chat.viewer.get_by_role("status").filter(has_text="Checking statements…")).to_be_visible()
+    await expect(chat.viewer.get_by_text("Shall I look for more?")).to_be_visible()
+    checked.set()
+    await expect(chat.viewer.get_by_text("Checking statements…")).to_have_count(0)
+    await expect(chat.viewer.locator(".proof-line")).to_be_visible()
+
+
+async def test_the_marks_of_a_file_are_accessible_on_a_dark_phone(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    chat, _ = await _judged_report(backend, new_profile, phone=True, color_scheme="dark")
+    assert await axe.accessibility_violations(chat.page) == []
+    await chat.viewer.get_by_role("listbox").focus()
+    await chat.page.keyboard.press("End")
+    await chat.page.keyboard.press("Enter")
+    await expect(chat.viewer.get_by_role("button", name="Footnote 7, page not read")).to_be_focused()

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect } from "react";
-import { ChatLog, FootnoteChip, type FootnoteChipProps, useUnseenAnswer } from "../features/chat";
+import { ChatLog, Evidence, FootnoteChip, type FootnoteChipProps, useUnseenAnswer } from "../features/chat";
 import { Composer, DropZone } from "../features/composer";
 import { SessionSidebar } from "../features/sessions";
 import { Welcome } from "../features/welcome";
@@ -21,7 +21,10 @@ import { words } from "./words";
 
 const FileViewer = lazy(async () => ({ default: (await import("../features/files")).FileViewer }));
 
-const drawFootnote = (footnote: FootnoteChipProps) => <FootnoteChip {...footnote} inFile />;
+const FOOTNOTES = {
+  chip: (footnote: FootnoteChipProps) => <FootnoteChip {...footnote} inFile />,
+  explain: (footnote: FootnoteChipProps) => <Evidence {...footnote} />,
+};
 
 /** The rooms of the page: conversations at the start, the open one in the middle, its sources and files at the end. */
 export function Shell() {
@@ -71,7 +74,7 @@ export function Shell() {
                   </Suspense>
                 )
               }
-              footnote={drawFootnote}
+              footnotes={FOOTNOTES}
             />
           </Suspense>
         </Boundary>

@@ -22,16 +22,19 @@ const SAID_AFTER_SECONDS = 3;
 export function AnswerView({ turn }: { turn: Turn }) {
   const t = useWords(words);
   const { answer } = turn;
+  const files = answer.blocks.findIndex(({ type }) => type === "attachments");
+  const proof = (!isActive(answer) || isJudged(answer)) && <AnswerProof blocks={answer.blocks} />;
   return (
     <div className="chat-answer" aria-busy={isActive(answer) || undefined}>
       <h2 className="ui-hidden">{t.footnote}</h2>
       {answer.blocks.map((block, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the index of a block is its name.
         <Boundary key={at}>
+          {at === files && proof}
           <BlockView block={block} at={at} turnKey={turn.key} />
         </Boundary>
       ))}
-      {(!isActive(answer) || isJudged(answer)) && <AnswerProof blocks={answer.blocks} />}
+      {files < 0 && proof}
       {isActive(answer) ? <Working answer={answer} /> : <AnswerEnd turn={turn} />}
     </div>
   );
@@ -39,7 +42,7 @@ export function AnswerView({ turn }: { turn: Turn }) {
 
 /** Its last text has verdicts, though a second look may go on. */
 function isJudged({ blocks }: Answer): boolean {
-  const last = blocks.at(-1);
+  const last = blocks.findLast(({ type }) => type !== "attachments");
   return last?.type === "text" && last.citations.length > 0;
 }
 

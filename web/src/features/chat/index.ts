@@ -1,5 +1,6 @@
 import { ChatLog } from "./ChatLog";
+import { Evidence } from "./footnotes/Evidence";
 import { FootnoteChip, type FootnoteChipProps } from "./footnotes/FootnoteChip";
 import { followAnswers, useUnseenAnswer } from "./unseenAnswer";
 
-export { ChatLog, FootnoteChip, type FootnoteChipProps, followAnswers, useUnseenAnswer };
+export { ChatLog, Evidence, FootnoteChip, type FootnoteChipProps, followAnswers, useUnseenAnswer };

@@ -4,7 +4,7 @@ import { closeFile } from "../../state/view";
 import { Spinner } from "../../ui/Badge";
 import { Dialog } from "../../ui/Dialog";
 import "./files.css";
-import { FootnoteContext, type ReportFootnote } from "./viewer/footnotes";
+import { FootnoteContext, type FootnoteDrawing } from "./viewer/footnotes";
 import { words } from "./words";
 
 const Viewer = lazy(async () => ({ default: (await import("./viewer/Viewer")).Viewer }));
@@ -13,13 +13,13 @@ export interface FileViewerProps {
   path: string;
   /** The passage that a footnote of the file rests on. */
   beside: ReactNode;
-  footnote: (footnote: ReportFootnote) => ReactNode;
+  footnotes: FootnoteDrawing;
 }
 
 /** A file over the page. What draws it comes when the first one is opened. */
-export function FileViewer({ path, beside, footnote }: FileViewerProps) {
+export function FileViewer({ path, beside, footnotes }: FileViewerProps) {
   return (
-    <FootnoteContext value={footnote}>
+    <FootnoteContext value={footnotes}>
       <Suspense fallback={<Opening path={path} />}>
         <Viewer path={path} beside={beside} />
       </Suspense>

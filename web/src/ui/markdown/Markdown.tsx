@@ -1,12 +1,13 @@
 import type { RootContent } from "mdast";
 import { memo, type ReactNode, useId, useMemo, useState } from "react";
 import { Block, blocks } from "./Block";
-import { citedBy } from "./citations";
+import { citedBy, unmarked } from "./citations";
 import { type Footnotes, type MarkdownImages, MarksContext, SettingContext } from "./context";
 import { IncrementalDocument } from "./incremental";
 import { isSource, NoteList, sourceNumber } from "./Marks";
 import "./markdown.css";
 import { notesOf } from "./notes";
+import { plainDocument } from "./plainDocument";
 import { statementsOf, withStatements } from "./statements";
 import { type Document, parse } from "./tree";
 
@@ -18,14 +19,17 @@ export interface MarkdownProps {
   images?: MarkdownImages;
   /** The level of the text's first headings. */
   headingBase?: number;
+  /** It has no markup: only its footnotes are read. */
+  plain?: boolean;
 }
 
 const NO_CITATIONS: Footnotes["citations"] = [];
 const GROUP = 32;
 
-export function Markdown({ text, open = false, footnotes, images, headingBase = 3 }: MarkdownProps): ReactNode {
+export function Markdown(props: MarkdownProps): ReactNode {
+  const { text, open = false, footnotes, images, headingBase = 3, plain = false } = props;
   const id = useId();
-  const document = useDocument(text, open);
+  const document = useDocument(text, open, plain);
   const setting = useMemo(() => ({ headingBase, images, id }), [headingBase, images, id]);
   const marks = useMarks(document, open ? "" : text, footnotes);
   const shown = useStatements(document, open ? "" : text, footnotes?.citations ?? NO_CITATIONS);
@@ -34,7 +38,7 @@ export function Markdown({ text, open = false, footnotes, images, headingBase = 
     groups.push(<Group key={at} nodes={shown.slice(at, at + GROUP)} />);
   }
   return (
-    <div className="md">
+    <div className="md" data-plain={plain || undefined}>
       <SettingContext.Provider value={setting}>
         <MarksContext.Provider value={marks}>
           {groups}
@@ -45,9 +49,12 @@ export function Markdown({ text, open = false, footnotes, images, headingBase = 
   );
 }
 
-function useDocument(text: string, open: boolean): Document {
+function useDocument(text: string, open: boolean, plain: boolean): Document {
   const [growing] = useState(() => new IncrementalDocument());
-  return useMemo(() => (open ? growing.grow(text) : parse(text)), [growing, text, open]);
+  return useMemo(() => {
+    if (plain) return plainDocument(text);
+    return open ? growing.grow(text) : parse(text);
+  }, [growing, text, open, plain]);
 }
 
 /** The server judges a text when it is whole. */
@@ -67,9 +74,8 @@ function useMarks(document: Document, text: string, footnotes: Footnotes | undef
   return useMemo(() => {
     const isKnown = (name: string) => footnotes?.isKnown(sourceNumber(name) ?? -1) ?? false;
     const listed = notesOf(own, (name, mark) => (mark ? isSource(mark, { footnotes, cited }) : isKnown(name)));
-    const placed = new Set([...cited.values()].flat().filter((citation) => citation !== null));
-    return { footnotes, cited, placed, notes: listed };
-  }, [own, footnotes, cited]);
+    return { footnotes, cited, unmarked: unmarked(marks, citations), notes: listed };
+  }, [own, footnotes, cited, marks, citations]);
 }
 
 const EMPTY: Document = { blocks: [], marks: [], notes: new Map() };

@@ -47,9 +47,8 @@ export function StatementView({ part, content }: { part: StatementPart; content:
 
 /** The verdicts of a statement that stand at no marker of the text: it has no footnote, or cites a page by a link. */
 function Unmarked({ part }: { part: StatementPart }) {
-  const { footnotes, placed } = useContext(MarksContext);
-  const { citations } = part.statement;
-  const without = citations.filter((one) => (one.number === 0 || one.verdict === "unread") && !placed.has(one));
+  const { footnotes, unmarked } = useContext(MarksContext);
+  const without = part.statement.citations.filter((one) => unmarked.has(one));
   if (!footnotes || without.length === 0) return null;
   return (
     <span className="md-cited">

@@ -45,6 +45,12 @@ export function citedBy(marks: readonly Mark[], citations: readonly Citation[], 
   return cited;
 }
 
+/** The citations of which the text has no marker: they stand behind their statement. */
+export function unmarked(marks: readonly Mark[], citations: readonly Citation[]): ReadonlySet<Citation> {
+  const names = new Set(marks.flatMap(({ value, numbers = [] }) => numbers.map((number) => nameOf(value, number))));
+  return new Set(citations.filter(({ marker, number }) => !names.has(nameOf(marker, number))));
+}
+
 function nameOf(marker: string, number: number): string {
   return `${number} ${marker}`;
 }

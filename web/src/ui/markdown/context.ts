@@ -43,14 +43,14 @@ export const SettingContext = createContext<Setting>({ headingBase: 3, images: u
 export interface Marks {
   footnotes: Footnotes | undefined;
   cited: Cited;
-  /** The citations that stand at a marker of the text. */
-  placed: ReadonlySet<Citation>;
+  /** The citations of which the text has no marker. */
+  unmarked: ReadonlySet<Citation>;
   notes: Notes;
 }
 
 export const MarksContext = createContext<Marks>({
   footnotes: undefined,
   cited: new Map(),
-  placed: new Set(),
+  unmarked: new Set(),
   notes: { listed: [], numberOf: () => null, isFirst: () => false },
 });

@@ -1,6 +1,7 @@
 import { Fragment, type ReactNode, useMemo } from "react";
 import { number } from "../../lib/format";
 import { useLocale, useWords } from "../../lib/i18n";
+import type { ProofCounts } from "../../protocol/events.gen";
 import { BEST_FIRST } from "../markdown";
 import type { Judged } from "./judged";
 import { ProofMap } from "./ProofMap";
@@ -17,15 +18,29 @@ export interface ProofProps {
 /** What became of the statements of a text: how many have which verdict, and where they stand. */
 export function Proof({ statements, children }: ProofProps) {
   const t = useWords(words);
-  const locale = useLocale();
-  const counts = useMemo(() => {
-    const found = BEST_FIRST.map((verdict) => ({
-      verdict,
-      count: statements.filter((one) => one.verdict === verdict).length,
-    }));
-    return found.filter(({ count }) => count > 0);
-  }, [statements]);
+  const counts = useMemo(() => countsOf(statements), [statements]);
   if (statements.length === 0) return null;
+  return (
+    <section className="proof" aria-label={t.proof}>
+      <div className="proof-head">
+        <ProofLine counts={counts} />
+        {children}
+      </div>
+      <ProofMap statements={statements} />
+    </section>
+  );
+}
+
+function countsOf(statements: readonly Judged[]): ProofCounts {
+  const counts = { supported: 0, partial: 0, contradicted: 0, unsupported: 0, uncited: 0, unread: 0 };
+  for (const { verdict } of statements) counts[verdict] += 1;
+  return { statements: statements.length, ...counts };
+}
+
+/** "12 statements: 9 supported, 2 partly supported, 1 without a source". */
+export function ProofLine({ counts }: { counts: ProofCounts }) {
+  const t = useWords(words);
+  const locale = useLocale();
   const named = {
     supported: t.supportedCount,
     partial: t.partialCount,
@@ -34,25 +49,20 @@ export function Proof({ statements, children }: ProofProps) {
     uncited: t.uncitedCount,
     unread: t.unreadCount,
   };
+  const found = BEST_FIRST.filter((verdict) => counts[verdict] > 0);
   return (
-    <section className="proof" aria-label={t.proof}>
-      <div className="proof-head">
-        <p className="proof-line">
-          {t.statements(number(statements.length, locale), statements.length === 1)}
-          {t.colon}
-          {counts.map(({ verdict, count }, at) => (
-            <Fragment key={verdict}>
-              {at > 0 && t.comma}
-              <span className="proof-count">
-                <span className="proof-sign" data-verdict={verdict} aria-hidden="true" />
-                {named[verdict](number(count, locale))}
-              </span>
-            </Fragment>
-          ))}
-        </p>
-        {children}
-      </div>
-      <ProofMap statements={statements} />
-    </section>
+    <p className="proof-line">
+      {t.statements(number(counts.statements, locale), counts.statements === 1)}
+      {t.colon}
+      {found.map((verdict, at) => (
+        <Fragment key={verdict}>
+          {at > 0 && t.comma}
+          <span className="proof-count">
+            <span className="proof-sign" data-verdict={verdict} aria-hidden="true" />
+            {named[verdict](number(counts[verdict], locale))}
+          </span>
+        </Fragment>
+      ))}
+    </p>
   );
 }

@@ -1,2 +1,2 @@
 export { beginningOf, elementsOf, type Judged } from "./judged";
-export { Proof } from "./Proof";
+export { Proof, ProofLine } from "./Proof";

@@ -11,8 +11,11 @@ import {
 } from "lucide-react";
 import { memo } from "react";
 import { useLocale } from "../../../lib/i18n";
+import type { FileCitations, ProofCounts } from "../../../protocol/events.gen";
 import type { CallPart } from "../../../state/answer";
 import { searchOf } from "../../../state/select";
+import { BEST_FIRST } from "../../../ui/markdown";
+import { ProofLine } from "../../../ui/proof";
 import { ApprovalQuestion } from "./ApprovalQuestion";
 import { Card } from "./Card";
 import { Exchange, problemOf } from "./Exchange";
@@ -54,11 +57,35 @@ function PlainCard({ call, icon }: { call: CallPart; icon: LucideIcon }) {
       progress={call.progress && progressText(call.progress, locale, argument)}
       problem={problemOf(call)}
       beside={path && <FileChip path={path} />}
-      below={call.asked ? <ApprovalQuestion call={call} input={call.asked.input} /> : <ToolImages call={call} />}
+      below={<Below call={call} />}
     >
       <Exchange call={call} />
     </Card>
   );
+}
+
+function Below({ call }: { call: CallPart }) {
+  if (call.asked) return <ApprovalQuestion call={call} input={call.asked.input} />;
+  const counts = WRITES.has(call.name) ? proofOf(call) : null;
+  return (
+    <>
+      <ToolImages call={call} />
+      {counts && (
+        <div className="chat-tool-proof">
+          <ProofLine counts={counts} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The verdicts on the version that a call wrote. Null: it has no statements, or they are not known. */
+function proofOf({ result }: CallPart): ProofCounts | null {
+  const proof = result?.artifact?.proof as Partial<FileCitations> | null | undefined;
+  const counts = proof?.counts;
+  return counts && BEST_FIRST.every((verdict) => typeof counts[verdict] === "number") && counts.statements > 0
+    ? counts
+    : null;
 }
 
 function writtenPath({ input, result }: CallPart): string | null {

@@ -24,7 +24,7 @@ export function DocumentView({ shown, note }: { shown: Shown; note?: string }) {
         <span>{note ?? t.asRead}</span>
         <DownloadButton shown={shown} original />
       </div>
-      <MarkdownText shown={shown} text={value.text} />
+      <MarkdownText shown={shown} text={value.text} footnotes={undefined} />
     </div>
   );
 }

@@ -1,16 +1,20 @@
 import { useMemo } from "react";
 import { api } from "../../../protocol/client";
 import { conversation } from "../../../state/conversation";
-import { Markdown } from "../../../ui/markdown";
+import { type Footnotes, Markdown } from "../../../ui/markdown";
 import { imagePath } from "../kinds";
-import { useFootnotes } from "./footnotes";
 import { topLevel } from "./headings";
 import type { Shown } from "./versions";
 
+export interface MarkdownTextProps {
+  shown: Shown;
+  text: string;
+  footnotes: Footnotes | undefined;
+}
+
 /** A document as it is meant to look. Images of the workspace are found beside it. */
-export function MarkdownText({ shown, text }: { shown: Shown; text: string }) {
+export function MarkdownText({ shown, text, footnotes }: MarkdownTextProps) {
   const { sessionId, file } = shown;
-  const footnotes = useFootnotes(shown, text);
   const images = useMemo(
     () => ({
       workspace: (wanted: string) => {

@@ -4,11 +4,11 @@ import { useWords } from "../../../lib/i18n";
 import { api } from "../../../protocol/client";
 import { Icon } from "../../../ui/Icon";
 import { isWholeJson, kindOf, languageOf } from "../kinds";
+import { JudgedText } from "./JudgedText";
 import { indented } from "./json";
 import { Lines } from "./Lines";
 import { LongText } from "./LongText";
 import { useLoaded } from "./loading";
-import { MarkdownText } from "./MarkdownText";
 import { Failed, Loading } from "./States";
 import type { Shown } from "./versions";
 import { words } from "./words";
@@ -26,13 +26,19 @@ export function TextView({ shown, source }: { shown: Shown; source?: boolean }) 
   if (!value) return <Loading />;
   if (value.content === null) return <LongText shown={shown} />;
   if (value.content === "") return <p className="files-state">{t.emptyFile}</p>;
+  const kind = kindOf(shown.file);
+  if (!source && (kind === "markdown" || kind === "text"))
+    return (
+      <JudgedText shown={shown} text={value.content} kind={kind}>
+        <Lines text={value.content} language={null} />
+      </JudgedText>
+    );
   return <Scrolled>{drawn(shown, value.content, source ?? false)}</Scrolled>;
 }
 
 function drawn(shown: Shown, text: string, source: boolean): ReactNode {
   const kind = kindOf(shown.file);
   if (source) return <Lines text={text} language={languageOf(shown.file.filename)} />;
-  if (kind === "markdown") return <MarkdownText shown={shown} text={text} />;
   if (kind === "json") return <Json text={text} filename={shown.file.filename} />;
   return <Lines text={text} language={kind === "code" ? languageOf(shown.file.filename) : null} />;
 }

@@ -39,6 +39,12 @@ export function numbersOf(marker: string): number[] {
   return found.includes(0) && found.length > 1 ? [] : [...new Set(found)];
 }
 
+/** Whether this text in brackets is a marker. */
+export function isMarker(text: string): boolean {
+  const body = text.slice(1, -1);
+  return body.length <= LONGEST_BODY && (text.startsWith("【") ? DAGGER_BODY : PLAIN_BODY).test(body);
+}
+
 function numberOf(digits: string): number {
   const plain = digits.replace(/[０-９]/g, (digit) => String.fromCharCode(digit.charCodeAt(0) - 0xff10 + 48));
   return Number(plain.trim().replace(/^\^+/, ""));
@@ -57,8 +63,7 @@ const tokenizeMark: Tokenize = (effects, ok, nok) => {
   const inside: State = (code: Code) => {
     if (code === null || code < 0 || body.length > LONGEST_BODY) return nok(code);
     if (code === close) {
-      const wide = close === 0x3011;
-      if (!(wide ? DAGGER_BODY : PLAIN_BODY).test(body)) return nok(code);
+      if (!(close === 0x3011 ? DAGGER_BODY : PLAIN_BODY).test(body)) return nok(code);
       effects.consume(code);
       return after;
     }
