@@ -44,13 +44,13 @@ async def test_no_regular_expression_of_the_package_takes_more_than_linear_time_
 @pytest.mark.parametrize(
     "text",
     [
-        " " * 30_000,
-        "what" + " " * 30_000 + "is tea?",
-        "\n" * 30_000 + "x",
-        "in " + "a" * 30_000,
-        "-/" * 15_000,
-        "tea" + " and" * 7_500,
-        "https://a.b/" + ")" * 30_000,
+        " " * 10_000,
+        "what" + " " * 10_000 + "is tea?",
+        "\n" * 10_000 + "x",
+        "in " + "a" * 10_000,
+        "-/" * 5_000,
+        "tea" + " and" * 2_500,
+        "https://a.b/" + ")" * 10_000,
     ],
     ids=["spaces", "spaces in the middle", "line breaks", "one word", "slashes", "ands", "brackets"],
 )
@@ -58,7 +58,7 @@ def test_a_question_of_any_characters_is_understood_in_a_moment(text: str) -> No
     began = time.thread_time()
     turn = parse_turn((user_message(text),))
     parse_message(turn.question)
-    assert time.thread_time() - began < 2, "milliseconds; an expression that backtracks takes half a minute"
+    assert time.thread_time() - began < 2, "milliseconds; an expression that backtracks takes ten seconds"
 
 
 def test_a_path_is_taken_out_of_a_question_with_the_words_that_lead_to_it() -> None:

@@ -155,6 +155,18 @@ def test_a_question_in_another_script_finds_its_sentence(language: str):
     check(found, snapshots)
 
 
+def test_a_sentence_behind_one_that_has_the_words_is_likelier_than_behind_another():
+    text = (
+        "The bridge of Namur is old. It was opened in 1911. The council met on most Mondays in the old hall. "
+        "The bridge of Chazelet is old. It was opened in 1875. Wells were dug behind the market."
+    )
+    question = "When was the bridge of Chazelet opened?"
+    found = find_candidates({1: Snapshot(url="http://a/", text=text)}, question, question)
+    spans = [sentence.piece.span for sentence in found.sentences]
+    scores = {text[span.start : span.end].strip(): score for span, score in zip(spans, found.scores, strict=True)}
+    assert scores["It was opened in 1875."] > scores["It was opened in 1911."]
+
+
 def test_letters_in_a_row_tell_other_forms_of_a_word():
     matching, other = "بلغت الهجرة إلى كندا أربعين ألفا.", "بلغت الحديقة في كندا أربعين مترا."
     question = "كم عدد المهاجرين إلى كندا؟"

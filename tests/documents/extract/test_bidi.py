@@ -33,6 +33,9 @@ def test_text_of_both_directions_is_read_as_it_was_written(name: str) -> None:
         "האוניברסיטה העברית בירושלים (The Hebrew University) נוסדה בשנת 1918.",
         "زر الموقع https://example.org/ar/page?id=5 لمزيد من التفاصيل.",
         "The Arabic motto of the university, العلم نور والجهل ظلام والحكمة ضالة المؤمن, was chosen in 1950.",
+        # With letters of either direction at its ends, a line has nothing but the place of its full stop.
+        "اسم الموقع الرسمي هو Wikimedia Foundation.",
+        "The name of that house is بيت الحكمة في بغداد.",
     ],
 )
 @pytest.mark.parametrize("before", ["The words before are English.", "وجد الباحثون أن النتائج جيدة."])
