@@ -21,6 +21,7 @@ def texts(text: str) -> list[str]:
         ("在 A 城", ["在", "a", "城"]),
         ("Điện Biên Phủ", ["điện", "biên", "phủ"]),
         ("1,200.5 km", ["1,200.5", "km"]),
+        ("word³ in 2027¹²", ["word", "in", "2027"]),
     ],
 )
 def test_words_are_folded_and_chinese_is_taken_in_pairs(text: str, found: list[str]):
