@@ -138,6 +138,7 @@ class SettingsRunBuilder:
             abilities=abilities,
             max_tool_rounds=agent.max_tool_rounds,
             thinking_budget=agent.thinking_budget,
+            repairs_files=self._configuration.settings.citations.repair == "files" and _can_repair(model),
         )
 
     async def _build_check(self, spec: RunSpec, model: Model, sources: Sources, library: Library) -> RunResources:
@@ -184,6 +185,11 @@ class SettingsRunBuilder:
                 source = await self._mcp_servers.enter_async_context(McpSource(servers))
                 self._mcp_tools[agent.id] = source.tools
         return self._mcp_tools[agent.id]
+
+
+def _can_repair(model: Model) -> bool:
+    """Whether a model can correct a file that it wrote. The reader only quotes, and small models call no tools."""
+    return not isinstance(model, ReaderModel) and (not model.profile.is_guided or model.profile.keeps_tools)
 
 
 async def _load_sources(library: Library, messages: tuple[Message, ...], pages: PageIndexes) -> Sources:

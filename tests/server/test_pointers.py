@@ -120,6 +120,7 @@ async def test_a_file_has_plain_footnotes_that_keep_their_pointers_through_edits
             stop("toolUse"),
         ),
         reply(say("Done."), stop()),
+        reply(say("It does burn."), stop()),  # it is asked to correct that, and does not
     )
     await server.local.ask_for_events(session_id, "Say more.")
     [first, second] = (await server.local.request("GET", f"{files}/citations?file_path=/oxygen.md")).json["citations"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from footnote.accounts import accounts, credentials
-from footnote.agent import calls
+from footnote.agent import calls, repair
 from footnote.bundles import manifest
 from footnote.bundles.importer import MAX_NAMED_PROBLEMS
 from footnote.client.api import RetryPolicy
@@ -207,6 +207,7 @@ FIGURES = {
         f"(all users together {CONVERSIONS.max_waiting})",
         f"more than {NUMBERS[int(workspace_uploads.WAIT_SECONDS)]} seconds is stored",
         f"up to {written_files.MAX_LISTED} of those that",
+        f"with up to {repair.MAX_LISTED} of them a file",
         f"after {written_files.JUDGE_SECONDS:g} seconds of judging",
         f"{written_files.MAX_ARTIFACT_CITATIONS:,} footnotes",
         f"A text of up to {file_citations.MAX_TEXT_BYTES // MILLION} MB is judged",

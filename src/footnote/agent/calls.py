@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from msgspec import UNSET, to_builtins
 from msgspec.structs import replace
 
-from footnote.agent.turn import CallBegun, CallEnded, Resumed
+from footnote.agent.turn import CallBegun, CallEnded, Resumed, Turn
 from footnote.cancel import Cancelled, CancelScope
 from footnote.models.accumulate import MAX_ARGUMENTS
 from footnote.models.wire import dumps
@@ -29,7 +29,7 @@ from footnote.protocol.messages import AssistantMessage, Message, Text, ToolCall
 from footnote.protocol.tools import Progress, ToolResult, error_result, text_result
 from footnote.text.boundary import unwrap_web_text
 from footnote.tools.approval import Approver
-from footnote.tools.base import Tool, ToolContext
+from footnote.tools.base import Abilities, Tool, ToolContext
 from footnote.tools.registry import Toolbox
 from footnote.tracing import SLOW_BUCKETS, Operation
 
@@ -315,6 +315,10 @@ class Calls:
             index = next(self._numbering)
             yield BlockStart(index, result_block(call, result))
             yield BlockStop(index)
+
+
+def context_of_call(turn: Turn, abilities: Abilities, call_id: str) -> ToolContext:
+    return ToolContext(abilities, call_id, turn.message_id, turn.locale)
 
 
 def _drain_stopped(batch: list[_RunningCall], feed: _Feed) -> Iterator[Event]:

@@ -10,10 +10,18 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from footnote.agent.calls import MAX_CALLS, OUTPUT_LIMIT_REACHED, RESPONSE_BROKEN_OFF, ROUNDS_USED_UP, Calls
+from footnote.agent.calls import (
+    MAX_CALLS,
+    OUTPUT_LIMIT_REACHED,
+    RESPONSE_BROKEN_OFF,
+    ROUNDS_USED_UP,
+    Calls,
+    context_of_call,
+)
 from footnote.agent.guided import GuidedModel
+from footnote.agent.repair import FileRepair
 from footnote.agent.round import Round
-from footnote.agent.turn import Step, Turn
+from footnote.agent.turn import Step
 from footnote.agent.turn_state import TurnState
 from footnote.agent.window import Window
 from footnote.cancel import CancelScope
@@ -22,7 +30,7 @@ from footnote.models.errors import CONTEXT_OVERFLOW, TOOLS_UNSUPPORTED
 from footnote.protocol.events import ErrorBody, TurnStopReason
 from footnote.protocol.messages import AssistantMessage
 from footnote.tools.approval import NO_APPROVER, Approver
-from footnote.tools.base import Abilities, ToolContext
+from footnote.tools.base import Abilities
 from footnote.tools.registry import Toolbox
 from footnote.tracing import SLOW_BUCKETS, Operation
 
@@ -50,10 +58,11 @@ async def run(
     turn, indexes = state.turn, state.indexes
     window = Window(turn, model)
     responder = GuidedModel(model, abilities.sources) if model.profile.is_guided else model
-    title = partial(toolbox.title, locale=turn.locale)
     yield state.start()
+    repair = FileRepair(state, window, model, toolbox, abilities, approver)
     message = state.interrupted_response()
-    while True:
+    withheld = False
+    while not repair.has_begun:
         with ROUNDS() as span:
             earlier = len(state.responses) - (message is not None)
             span.set_attributes({"footnote.round": earlier + 1})
@@ -65,7 +74,7 @@ async def run(
                 context = _add_used_up_note(context, used_up=withheld and earlier > 0)
                 for step in state.record_summary(summary):
                     yield step
-                response = Round(responder, indexes, title, abilities.sources)
+                response = Round(responder, indexes, partial(toolbox.title, locale=turn.locale), abilities.sources)
                 async with aclosing(response.events(context, window.options, cancel)) as events:
                     async for event in events:
                         state.observe(event)
@@ -81,8 +90,7 @@ async def run(
             if not message.calls:
                 break
 
-            of_call = partial(_context_of_call, turn, abilities)
-            calls = Calls(state.open_calls(), tools, indexes, of_call, approver)
+            calls = Calls(state.open_calls(), tools, indexes, partial(context_of_call, turn, abilities), approver)
             refused = _refusal_reason(message, withheld=withheld)
             too_many = frozenset(call.id for call in message.calls[MAX_CALLS:])
             steps = calls.steps(state.messages, cancel, refusal=refused, too_many=too_many, resumed=turn.resumed)
@@ -95,8 +103,23 @@ async def run(
             if cancel.is_cancelled or withheld or message.stop_reason in ("error", "aborted"):
                 break
             message = None
-    reason = _stop_reason(message, cancel, withheld=withheld)
-    for step in state.close(reason, _error(message, reason), window.report):
+    async with aclosing(_end(state, repair, window, cancel, withheld=withheld)) as steps:
+        async for step in steps:
+            yield step
+
+
+async def _end(
+    state: TurnState, repair: FileRepair, window: Window, cancel: CancelScope, *, withheld: bool
+) -> AsyncGenerator[Step, None]:
+    """The steps after the answer: its files are repaired, and the turn is closed."""
+    answer = repair.answer
+    reason = _stop_reason(answer, cancel, withheld=withheld)
+    if reason == "stop":
+        async with aclosing(repair.steps(cancel)) as steps:
+            async for step in steps:
+                state.observe(step)
+                yield step
+    for step in state.close(reason, _error(answer, reason), window.report):
         yield step
 
 
@@ -133,7 +156,3 @@ def _error(message: AssistantMessage, reason: TurnStopReason) -> ErrorBody | Non
     if reason != "error" or failure is None:
         return None
     return ErrorBody.from_failure(failure)
-
-
-def _context_of_call(turn: Turn, abilities: Abilities, call_id: str) -> ToolContext:
-    return ToolContext(abilities, call_id, turn.message_id, turn.locale)

@@ -47,6 +47,8 @@ class Turn(Struct, frozen=True):
     locale: Locale = "en"
     max_tool_rounds: int = 5
     thinking_budget: int | None = None
+    repairs_files: bool = False
+    """Whether the model is asked to correct statements of its files that do not hold."""
     summary: HistorySummary | None = None
     resumed: Resumed | None = None
 

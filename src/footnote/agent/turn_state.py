@@ -157,6 +157,16 @@ class TurnState:
             if summary.by_model:
                 yield HistorySummarised(summary.summary)
 
+    def record_second_look(self, usage: Usage, cost: float | None) -> None:
+        """Counts what a second look used. Its model may have another price than that of the turn."""
+        self._usage += usage
+        self._cost = None if self._cost is None or cost is None else self._cost + cost
+
+    @property
+    def written_files(self) -> tuple[FileRecord, ...]:
+        """The files that this turn has written, each once."""
+        return tuple(self._files.values())
+
     def add_files(self, files: Iterable[FileRecord]) -> None:
         """One path is one file: the last write to it counts."""
         for file in files:

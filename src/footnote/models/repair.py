@@ -53,8 +53,12 @@ class HistoryRules(Struct, frozen=True):
 
 def repair(messages: Sequence[Message], rules: HistoryRules) -> list[Message]:
     """`messages` with a question first and last, every call answered right after it, ids unique and well formed,
-    and nothing empty."""
-    repaired = list(_pair_results(messages, rules))
+    and nothing empty. Two responses in a row have a question between them."""
+    repaired: list[Message] = []
+    for message in _pair_results(messages, rules):
+        if repaired and isinstance(repaired[-1], AssistantMessage) and isinstance(message, AssistantMessage):
+            repaired.append(CONTINUE)
+        repaired.append(message)
     if repaired and not isinstance(repaired[0], UserMessage):
         repaired.insert(0, EARLIER_OMITTED)
     if not repaired or isinstance(repaired[-1], AssistantMessage):

@@ -252,6 +252,7 @@ class RunExecutor:
             locale=request.locale,
             max_tool_rounds=resources.max_tool_rounds,
             thinking_budget=resources.thinking_budget,
+            repairs_files=resources.repairs_files,
             summary=summary,
             resumed=resume_point(found, await _written_files(workspace, head)) if found and live.was_followed else None,
         )

@@ -74,6 +74,7 @@ class RunResources:
     max_tool_rounds: int
     thinking_budget: int | None
     responder: Model | None = None
+    repairs_files: bool = False
 
 
 class RunBuilder(Protocol):

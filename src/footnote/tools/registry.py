@@ -5,7 +5,7 @@ Built-ins are found in the folder `tools/builtin`, so that a new tool is a new f
 
 import logging
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
@@ -78,6 +78,9 @@ class Toolbox:
     @classmethod
     def empty(cls) -> "Toolbox":
         return cls(())
+
+    def only(self, names: Container[str]) -> "Toolbox":
+        return Toolbox(tool for tool in self if tool.name in names)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:

@@ -8,6 +8,7 @@ from msgspec.structs import asdict
 from footnote.protocol.files import FileCitations
 from footnote.protocol.sources import Citation, ProofCounts, Verdict
 from footnote.protocol.tools import ToolResult, text_result
+from footnote.text.boundary import escape_tags, wrap_web_text
 from footnote.tools.base import ToolContext, artifact_of, workspace_of
 from footnote.workspace.files import WrittenFile
 from footnote.workspace.text import pluralize
@@ -47,7 +48,7 @@ def _summary(proof: FileCitations, content: str) -> Iterator[str]:
     listed = list_bad_statements(proof.citations, content)
     if listed:
         yield "To be corrected, or to be left out:"
-        yield from listed
+        yield listed
 
 
 def format_counts(counts: ProofCounts) -> str:
@@ -58,13 +59,17 @@ def format_counts(counts: ProofCounts) -> str:
     return f"{pluralize(total, 'statement')}: {named}."
 
 
-def list_bad_statements(citations: Sequence[Citation], content: str, *, max_listed: int = MAX_LISTED) -> list[str]:
-    """The statements of a file that are not true to their sources, worst first, for the model that wrote it."""
+def list_bad_statements(citations: Sequence[Citation], content: str, *, max_listed: int = MAX_LISTED) -> str:
+    """The statements of a file that are not true to their sources, worst first, for the model that wrote it; and what
+    the pages say instead. Empty if there are none."""
     worst = {verdict: rank for rank, verdict in enumerate(BAD_VERDICTS)}
     bad = sorted(_bad_statements(citations), key=lambda one: worst[one.verdict])
     lines = [_line(one, content) for one in bad[:max_listed]]
     more = [f"- and {len(bad) - max_listed} more"] if len(bad) > max_listed else []
-    return lines + more
+    contradicting = [one for one in bad[:max_listed] if one.verdict == "contradicted" and one.quote]
+    quotes = [f"[{one.number}] {_short(one.quote or '', _QUOTE_CHARACTERS)}" for one in contradicting]
+    said = ["What the pages say instead:", wrap_web_text("\n".join(quotes))] if quotes else []
+    return "\n".join(lines + more + said)
 
 
 def _bad_statements(citations: Sequence[Citation]) -> Iterator[Citation]:
@@ -78,10 +83,9 @@ def _bad_statements(citations: Sequence[Citation]) -> Iterator[Citation]:
 
 
 def _line(one: Citation, content: str) -> str:
-    statement = _short(content[one.start : one.end], _STATEMENT_CHARACTERS)
-    quote = f": “{_short(one.quote, _QUOTE_CHARACTERS)}”" if one.quote and one.verdict == "contradicted" else ""
-    suggestion = f"; [{one.suggestion}] says it" if one.suggestion else ""
-    return f"- {one.verdict} ({_MEANINGS[one.verdict]}{quote}{suggestion}): {statement}"
+    statement = escape_tags(_short(content[one.start : one.end], _STATEMENT_CHARACTERS))
+    suggestion = f", and [{one.suggestion}] says it" if one.suggestion else ""
+    return f"- {one.verdict} ({_MEANINGS[one.verdict]}{suggestion}): {statement}"
 
 
 def _short(text: str, max_length: int) -> str:
