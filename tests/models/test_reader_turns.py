@@ -179,6 +179,18 @@ async def test_that_quoted_sources_contradict_each_other_is_said(locale: Locale,
     assert MESSAGES[locale].disagree.format(numbers="1, 2") in last_text(recording)
 
 
+async def test_both_sides_are_quoted_where_there_is_room_for_two_passages_of_each_search():
+    texts = ("Towers are high.", "Built in 1887.", "Built in 1913.")
+    sides = tuple(DisagreementValue(text="…", number=number, quote_start=0, quote_end=1) for number in (2, 3))
+    found = search_result(*enumerate(texts, 1), disagreements=(Disagreement(about="…", values=sides),))
+    search = search_tool(found, search_result(*LONG), search_result(*LONG))
+
+    text = last_text(await play_turn("What is A? What is B? What is C?", tools=(search,)))
+
+    assert "> Built in 1887. [2]\n\n> Built in 1913. [3]" in text
+    assert MESSAGES["en"].disagree.format(numbers="2, 3") in text
+
+
 async def test_a_side_that_is_not_quoted_is_not_called_a_contradiction():
     sides = tuple(DisagreementValue(text="…", number=number, quote_start=0, quote_end=1) for number in (1, 2))
     result = search_result(

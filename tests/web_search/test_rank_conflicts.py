@@ -2,8 +2,8 @@
 
 import pytest
 
-from footnote.protocol.sources import Snapshot
-from footnote.web_search.ranking import RankedQuotes, rank_passages, select_quotes
+from footnote.protocol.sources import Passage, Snapshot
+from footnote.web_search.ranking import RankedQuotes, rank_passages, select_quotes, select_with
 from footnote.web_search.ranking.conflicts import compare_statements, parse_statement
 
 AROUND = "The town has a market, two churches and a small museum. "
@@ -105,6 +105,22 @@ def test_a_sentence_that_has_one_more_number_is_neither_a_copy_nor_a_contradicti
     more = parse_statement("The tower was built by Eiffel in the spring of 1889.")
     less = parse_statement("The tower was built by Eiffel in the spring.")
     assert compare_statements(more, less) is None
+
+
+def passage(number: int, text: str, start: int = 0) -> Passage:
+    return Passage(number=number, text=text, start=start, end=start + len(text))
+
+
+def test_quotations_are_kept_with_their_passages_or_alone_within_the_limit():
+    long, short = passage(1, "word " * 300), passage(2, "some words here. " * 4)
+    other = passage(3, "other words. " * 4)
+    in_long, in_short, nowhere = passage(1, "word word", 50), passage(2, "words", 5), passage(4, "elsewhere")
+
+    assert select_with([long, other, short], [], 60) == [other, short]
+    assert select_with([long, other, short], [in_long, in_short], 60) == [other, short, in_long]
+    assert select_with([long, other, short], [in_short, nowhere], 60) == [other, short, nowhere]
+    assert select_with([long, other, short], [in_short, nowhere], 18) == [in_short, nowhere]
+    assert select_with([long, other, short], [in_long, in_short, nowhere], 3) == []
 
 
 def test_what_a_model_reads_has_both_sides_too():

@@ -131,7 +131,7 @@ class GuidedTask(Struct, frozen=True):
         return self._prompt(instruction, passages, heading)
 
     def _prompt(self, instruction: str, passages: Sequence[EvidencePassage], heading: str = "") -> str:
-        chosen = list(select_passages(passages, self.max_evidence_tokens))
+        chosen = list(select_passages(self._with_sides_first(passages), self.max_evidence_tokens))
         # The id stands where the model should put it: small models copy a passage as it stands.
         listed = "\n\n".join(f"{passage.text} [{passage.id}]" for passage in chosen)
         contradicting = self._contradicting_numbers()
@@ -143,6 +143,18 @@ class GuidedTask(Struct, frozen=True):
             instruction.format(language=self._language_name(), id=chosen[0].id if chosen else "", heading=heading),
         ]
         return "\n\n".join(filter(None, parts))
+
+    def _with_sides_first(self, passages: Sequence[EvidencePassage]) -> list[EvidencePassage]:
+        """The passages with those first that contradict each other, so that a small limit has room for all sides. Of a
+        long one only the quotation is left."""
+        values = [value for hit in self.hits for each in hit.disagreements for value in each.values]
+        sides: dict[tuple[str, int], EvidencePassage] = {}
+        for value in values:
+            for one in passages:
+                if one.number == value.number and one.start <= value.quote_start and value.quote_end <= one.end:
+                    is_long = text_tokens(one.text) * len(values) > self.max_evidence_tokens
+                    sides.setdefault((one.id, one.start), replace(one, text=value.text) if is_long else one)
+        return [*sides.values(), *(one for one in passages if (one.id, one.start) not in sides)]
 
     def _language_name(self) -> str:
         """For the English prompts, which also serve the languages that have none."""

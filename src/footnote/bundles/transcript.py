@@ -1,7 +1,9 @@
 """A session as markdown: questions, tool calls, answers, and the sources that they cite. The functions are pure."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
+import msgspec
 from msgspec import Struct
 
 from footnote.bundles.schema import SourceRecord
@@ -17,7 +19,7 @@ from footnote.protocol.history import (
     PastUserMessage,
 )
 from footnote.protocol.sessions import ACTIVE
-from footnote.protocol.sources import Citation
+from footnote.protocol.sources import Citation, disagreements_in, published_day
 from footnote.text.markdown import escape_inline, markdown_link
 
 _ENDINGS = {
@@ -63,10 +65,32 @@ def markdown(history: History, sources: Iterable[SourceRecord]) -> str:
     parts = [heading(history)]
     for turn in turns_of(history):
         parts += ["## Question", turn.question, "## Answer", turn.answer]
+        parts += _disagreement_lists(turn.messages)
         if cited := _citations_by_source(turn.messages):
             lines = [line for number in sorted(cited) for line in _entry(number, cited[number], numbered.get(number))]
             parts.append("\n".join(["Sources:", "", *lines]))
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _disagreement_lists(messages: Iterable[PastMessage]) -> Iterator[str]:
+    """The sides of each disagreement that a search found."""
+    for message in messages:
+        if isinstance(message, PastToolMessage):
+            for found in disagreements_in(_artifact(message)):
+                lines = (
+                    f"- [{side.number}]{f' ({day})' if (day := published_day(side.published)) else ''}"
+                    f" “{escape_inline(' '.join(side.text.split()))}”"
+                    for side in found.values
+                )
+                yield "\n".join([f"Sources contradict each other ({escape_inline(found.about)}):", "", *lines])
+
+
+def _artifact(message: PastToolMessage) -> Mapping[str, Any]:
+    """The artifact of a result, which a history may hold as JSON that is not decoded."""
+    artifact = message.artifact
+    if isinstance(artifact, msgspec.Raw):
+        artifact = msgspec.json.decode(artifact)
+    return cast("dict[str, Any]", artifact) if isinstance(artifact, dict) else {}
 
 
 def _split_turns(messages: tuple[PastMessage, ...]) -> Iterator[tuple[PastUserMessage, list[PastMessage]]]:

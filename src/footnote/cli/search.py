@@ -15,6 +15,7 @@ import msgspec
 from footnote.cli import Exit
 from footnote.cli.output import LiveCommand, add_output_options, read_text, redraw_periodically
 from footnote.cli.terminal.clean import escape_json
+from footnote.cli.terminal.disagreements import disagreement_table
 from footnote.cli.terminal.footnotes import Layout
 from footnote.cli.terminal.lines import Line, StyledText, symbols_for
 from footnote.cli.terminal.receipt import receipt_lines, source_table
@@ -123,6 +124,7 @@ class _SearchCommand:
             answer.end()
         if artifact.sources:
             layout = Layout(screen.answer_columns, symbols_for(screen.out.encoding), self._options.locale)
+            answer.add(disagreement_table(artifact.disagreements, layout))
             answer.add(source_table(artifact, layout))
         else:
             screen.note((StyledText("Nothing was found. Try other words, or another provider (--provider)."),))

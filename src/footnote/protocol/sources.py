@@ -4,6 +4,7 @@ All offsets count code points.
 """
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
@@ -332,11 +333,30 @@ class DisagreementValue(Struct, frozen=True, kw_only=True):
     published: str | None = None
 
 
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def published_day(published: str | None) -> str:
+    """The day of a date as pages and providers give it; empty: it is not certain."""
+    found = _DAY.match(published or "")
+    return found.group() if found else ""
+
+
 class Disagreement(Struct, frozen=True, kw_only=True):
     """Sources that give different numbers or names for the same thing, or of which one denies what another states."""
 
     about: str
     values: tuple[DisagreementValue, ...]
+
+
+def disagreements_in(artifact: Mapping[str, Any]) -> Iterator[Disagreement]:
+    """The valid disagreements in the artifact of any tool."""
+    listed = artifact.get("disagreements")
+    for entry in cast("Sequence[Any]", listed) if isinstance(listed, list | tuple) else ():
+        try:
+            yield msgspec.convert(entry, Disagreement)
+        except msgspec.ValidationError:
+            continue
 
 
 class SearchArtifact(Struct, frozen=True, kw_only=True):

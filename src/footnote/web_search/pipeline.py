@@ -213,7 +213,7 @@ class WebSearch:
         state.quotes, state.ranked = await asyncio.to_thread(rank)
         state.evidence = self._number_evidence(state)
         state.disagreements = disagreements(request.query, state.quotes, state.collected.sources)
-        state.notes += disagreement_notes(state.disagreements)
+        state.notes += disagreement_notes(state.disagreements, state.evidence)
         left_out = state.ranked.section_count - len(state.ranked.passages)
         if left_out:
             state.notes.append(
@@ -221,12 +221,13 @@ class WebSearch:
             )
 
     def _number_evidence(self, state: _SearchState) -> tuple[EvidencePassage, ...]:
-        """The best passages within the budget, with their ids. The model that answers reads at least three quarters of
-        its window without them."""
+        """The best passages within the budget, with their ids, and all sides of a disagreement. The model that
+        answers reads at least three quarters of its window without them."""
         max_tokens = self.settings.evidence_tokens
         if self._model is not None:
             max_tokens = min(max_tokens, self._model.profile.window // 4)
-        chosen = ranking.select_within(state.ranked.passages, max_tokens)
+        sides = [state.quotes.passages[at] for at in state.quotes.conflicts]
+        chosen = ranking.select_with(state.ranked.passages, sides, max_tokens)
         snapshots = state.collected.snapshots
         return tuple(
             self._sources.add_evidence(passage.number, snapshots[passage.number], passage.start, passage.end)

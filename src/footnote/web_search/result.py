@@ -20,6 +20,7 @@ from footnote.protocol.sources import (
     SearchHit,
     Snapshot,
     Source,
+    published_day,
 )
 from footnote.text.boundary import EVIDENCE_HEADING, strip_quotes, wrap_web_text
 from footnote.text.markdown import blockquote
@@ -245,15 +246,29 @@ def disagreements(query: str, quotes: RankedQuotes, sources: Mapping[int, Source
     return (Disagreement(about=query, values=sides),) if len(sides) > 1 else ()
 
 
-def disagreement_notes(found: Iterable[Disagreement]) -> list[str]:
-    numbers = [sorted(value.number for value in one.values) for one in found]
+def disagreement_notes(found: Iterable[Disagreement], evidence: Sequence[EvidencePassage] = ()) -> list[str]:
+    """What the model is told: the sources, each with the id of its passage and the day when it was published."""
+    sides = [[_describe_side(value, evidence) for value in sorted(one.values, key=_by_number)] for one in found]
     return [
-        f"Sources {_join_numbers(one)} contradict each other. Give both sides, each with its source." for one in numbers
+        f"Sources {', '.join(one[:-1])} and {one[-1]} contradict each other. Give both sides, each with its source."
+        for one in sides
     ]
 
 
-def _join_numbers(numbers: Sequence[int]) -> str:
-    return f"{', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+def _by_number(value: DisagreementValue) -> int:
+    return value.number
+
+
+def _describe_side(value: DisagreementValue, evidence: Iterable[EvidencePassage]) -> str:
+    holders = (
+        passage.id
+        for passage in evidence
+        if passage.number == value.number and passage.start <= value.quote_start and value.quote_end <= passage.end
+    )
+    facts = [f"[{holder}]" for holder in list(holders)[:1]]
+    if day := published_day(value.published):
+        facts.append(f"published {day}")
+    return f"{value.number} ({', '.join(facts)})" if facts else str(value.number)
 
 
 def fallback_notes(tries: Sequence[ProviderTry]) -> list[str]:

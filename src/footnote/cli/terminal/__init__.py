@@ -6,6 +6,7 @@
 - `screen`    permanent output above, a live region below that is redrawn
 - `answer`    the streamed answer: finished blocks and an unfinished tail
 - `status`    the lines about tool calls and thinking
+- `disagreements` sources that contradict each other, as a small table
 - `footnotes` the sources that an answer cites, with passages and verdicts
 - `receipt`   what a search found and did
 - `renderer`  events in, output out

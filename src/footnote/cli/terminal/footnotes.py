@@ -106,6 +106,7 @@ class Layout:
         self.columns = columns
         self.symbols = symbols
         self.messages = MESSAGES[locale]
+        self.locale: Locale = locale
 
     def rows(self, line: Line, *, first: int = 0, indent: int = 0) -> list[Line]:
         """The rows of a line: the first indented by `first`, the others by `indent`."""

@@ -8,6 +8,7 @@ import msgspec
 
 from footnote.cli.terminal.answer import AnswerWriter
 from footnote.cli.terminal.clean import Cleaner, escape_json
+from footnote.cli.terminal.disagreements import FoundDisagreements
 from footnote.cli.terminal.footnotes import Footnotes, Layout
 from footnote.cli.terminal.lines import Line, StyledText, Symbols, Tone, symbols_for
 from footnote.cli.terminal.receipt import deviations
@@ -101,6 +102,7 @@ class TerminalRenderer:
         self._thinking = ThinkingLine(screen, show_text=show_thinking)
         self._calls = CallLines(screen.symbols, clock)
         self._footnotes = Footnotes()
+        self._disagreements = FoundDisagreements()
         self._locale: Locale = locale
         self._open: dict[int, ContentBlock] = {}
         self._clock = clock
@@ -113,6 +115,7 @@ class TerminalRenderer:
         if not isinstance(event, Ping):
             self._last_event = self._clock()
         self._footnotes.feed(event)
+        self._disagreements.feed(event)
         match event:
             case BlockDelta(delta=TextGrowth(text)):
                 self._push(text)
@@ -211,6 +214,7 @@ class TerminalRenderer:
     def close(self) -> None:
         self._end_all()
         layout = Layout(self._screen.answer_columns, symbols_for(self._screen.out.encoding), self._locale)
+        self._answer.add(self._disagreements.lines(layout))
         self._answer.add(self._footnotes.lines(layout))
         self._screen.show([], [])
 

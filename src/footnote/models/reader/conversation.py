@@ -13,7 +13,7 @@ from msgspec import Struct
 from footnote.models.reader.question import MAX_QUERY_LENGTH, Subject, parse_message
 from footnote.protocol.files import Attached, split_attachments
 from footnote.protocol.messages import AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage
-from footnote.protocol.sources import Disagreement, EvidencePassage, Passage, ProviderTry, Source
+from footnote.protocol.sources import Disagreement, EvidencePassage, Passage, ProviderTry, Source, disagreements_in
 from footnote.protocol.tools import Locale
 
 SEARCH_TOOL, READ_TOOL, WRITE_TOOL = "web_search", "read_page", "write_file"
@@ -98,7 +98,7 @@ def _parse_hit(call: ToolCall, result: ToolResultMessage) -> ReaderHit:
             if passage.number in numbers and passage.text.strip()
         ),
         sources=sources,
-        disagreements=tuple(_convert_items(artifact.get("disagreements"), Disagreement)),
+        disagreements=tuple(disagreements_in(artifact)),
         tries=tuple(tries),
         error=stripped_text(result.text)[:MAX_ERROR_LENGTH] if result.is_error else "",
     )

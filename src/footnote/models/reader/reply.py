@@ -35,7 +35,7 @@ from footnote.models.reader.question import (
     parse_message,
 )
 from footnote.protocol.messages import AssistantMessage, Message
-from footnote.protocol.sources import Passage, ProviderTry, Source
+from footnote.protocol.sources import Passage, ProviderTry, Source, published_day
 from footnote.protocol.tools import ToolSpec
 from footnote.text.markdown import blockquote, escape_inline, markdown_link
 
@@ -234,7 +234,15 @@ def choose_passages(hits: Sequence[ReaderHit]) -> list[list[Passage]]:
         for hit, passages in zip(hits, chosen, strict=True):
             if rank < len(hit.passages) and sum(map(len, chosen)) < MAX_PASSAGES:
                 passages.append(hit.passages[rank])
-    return chosen
+    return [[*passages, *_other_sides(hit, passages)] for hit, passages in zip(hits, chosen, strict=True)]
+
+
+def _other_sides(hit: ReaderHit, chosen: Sequence[Passage]) -> list[Passage]:
+    """The passages that contradict a chosen one: there is always room for both sides."""
+    quoted = {(passage.number, passage.start) for passage in chosen}
+    sides = [{(value.number, value.quote_start) for value in each.values} for each in hit.disagreements]
+    missing = {place for places in sides if places & quoted for place in places - quoted}
+    return [passage for passage in hit.passages if (passage.number, passage.start) in missing]
 
 
 def _offline_notice(
@@ -272,8 +280,13 @@ def _opening_line(
 def _disagreement_notes(hit: ReaderHit, passages: Sequence[Passage], messages: ReaderMessages) -> list[str]:
     """Notes that sources contradict each other, if more than one side is quoted."""
     quoted = {passage.number for passage in passages}
-    sides = (sorted({value.number for value in each.values} & quoted) for each in hit.disagreements)
-    return [messages.disagree.format(numbers=", ".join(map(str, numbers))) for numbers in sides if len(numbers) > 1]
+    notes: list[str] = []
+    for each in hit.disagreements:
+        days = {value.number: published_day(value.published) for value in each.values if value.number in quoted}
+        if len(days) > 1:
+            sides = (f"{number} ({day})" if day else str(number) for number, day in sorted(days.items()))
+            notes.append(messages.disagree.format(numbers=", ".join(sides)))
+    return notes
 
 
 def _excerpt_numbers(hits: Sequence[ReaderHit], chosen: Iterable[Sequence[Passage]]) -> list[int]:

@@ -60,6 +60,34 @@ def select_within(passages: Iterable[Passage], max_tokens: int) -> Iterator[Pass
             yield passage
 
 
+def select_with(passages: Sequence[Passage], quotes: Sequence[Passage], max_tokens: int) -> list[Passage]:
+    """The passages that fit, in their order, with all of some quotations: with the passage that contains one, or the
+    quotation itself where that is too long or was left out. A limit that is too low for them is for the best passages
+    alone."""
+    needed = [_shortest_holder(passages, quote, max_tokens // len(quotes)) for quote in quotes]
+    left = max_tokens - sum(estimate_tokens(passage.text) for passage in {id(one): one for one in needed}.values())
+    if left < 0 or not needed:
+        return list(select_within(passages, max_tokens))
+    others = select_within((passage for passage in passages if passage not in needed), left)
+    chosen = [*needed, *others]
+    return [
+        *(passage for passage in passages if passage in chosen),
+        *dict.fromkeys(passage for passage in needed if passage not in passages),
+    ]
+
+
+def _shortest_holder(passages: Iterable[Passage], quote: Passage, max_tokens: int) -> Passage:
+    holders = (
+        passage
+        for passage in passages
+        if passage.number == quote.number
+        and passage.start <= quote.start
+        and quote.end <= passage.end
+        and estimate_tokens(passage.text) <= max_tokens
+    )
+    return next(holders, quote)
+
+
 def _section_probabilities(candidates: Candidates) -> dict[SectionPlace, float]:
     probabilities: dict[SectionPlace, float] = {}
     for sentence, probability in zip(candidates.sentences, softmax(candidates.scores), strict=True):
