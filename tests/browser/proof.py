@@ -1,7 +1,7 @@
 """An answer with statements of every verdict, however the server would judge them today."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -118,6 +118,18 @@ def _difference(text: str, start: int, page: str, quote_start: int, said: str, r
     return {"start": at, "end": at + len(said), "quote_start": instead, "quote_end": instead + len(read)}
 
 
+async def change_history(context: BrowserContext, session_id: str, change: Callable[[dict[str, Any]], None]) -> None:
+    """The history of the session comes as `change` leaves it."""
+
+    async def answer(route: Route) -> None:
+        response = await route.fetch()
+        history = await response.json()
+        change(history)
+        await route.fulfill(response=response, body=json.dumps(history))
+
+    await context.route(f"**/v2/sessions/{session_id}/history*", answer)
+
+
 async def judge_answer(
     context: BrowserContext,
     backend: PageBackend,
@@ -128,18 +140,12 @@ async def judge_answer(
     """The history of the session comes with these verdicts on its last answer."""
     citations = await citations_of(backend, session_id, text, judgements)
 
-    async def answer(route: Route) -> None:
-        response = await route.fetch()
-        history = await response.json()
-        blocks = [
-            block for message in history["messages"] if message["role"] == "assistant" for block in message["content"]
-        ]
-        last = [block for block in blocks if block["type"] == "text"][-1]
-        assert last["text"] == text
+    def judge(history: dict[str, Any]) -> None:
+        said = [message["content"] for message in history["messages"] if message["role"] == "assistant"]
+        last = next(block for content in said for block in content if block["type"] == "text" and block["text"] == text)
         last["citations"] = citations
-        await route.fulfill(response=response, body=json.dumps(history))
 
-    await context.route(f"**/v2/sessions/{session_id}/history*", answer)
+    await change_history(context, session_id, judge)
 
 
 async def judge_file(

@@ -43,6 +43,16 @@ ANSWER = """The name **oxygen** was coined in 1777 by Antoine Lavoisier [1], fro
 
 It was invented in Hanoi in 1999 [1]. The whole story is in the report."""
 
+TEXT_TO_CHECK = """# Batteries: what recyclers have to reach
+
+At least 50 percent of the lithium has to be recovered by the end of 2027 [1]. Recyclers in Europe have shelved forty \
+plants since early 2024 (https://news.example/recyclers).
+
+## References
+
+1. Regulation (EU) 2023/1542, https://law.example/batteries
+"""
+
 Picture: TypeAlias = Callable[[PageBackend, Chat], Awaitable[None]]
 
 
@@ -93,6 +103,11 @@ async def report(backend: PageBackend, chat: Chat) -> None:
     await chat.page.goto(f"{backend.origin}/s/{session_id}?file=/battery-report.md")
     await chat.viewer.get_by_role("button", name="Footnote 1, the page says otherwise").click()
     await expect(chat.viewer.locator(".files-beside mark").first).to_be_in_viewport()
+
+
+async def check(backend: PageBackend, chat: Chat) -> None:
+    await chat.page.goto(f"{backend.origin}/?panel=check")
+    await chat.viewer.get_by_role("textbox").fill(TEXT_TO_CHECK)
 
 
 async def sources(backend: PageBackend, chat: Chat) -> None:
@@ -150,6 +165,7 @@ PICTURES: dict[str, Picture] = {
     "proof": proof,
     "contradiction": contradiction,
     "report": report,
+    "check": check,
     "sources": sources,
     "files": files,
     "viewer-markdown": viewer("notes.md"),

@@ -1,6 +1,7 @@
 """The verdicts on an answer: in its text, counted, and as a map."""
 
 import re
+from typing import Any
 
 import pytest
 from playwright.async_api import Locator, expect
@@ -9,7 +10,16 @@ from browser import axe
 from browser.backend import PageBackend
 from browser.conftest import NewProfile
 from browser.page import Chat
-from browser.proof import ANSWER, CONTRADICTED, JUDGEMENTS, Judgement, answered_session, judge_answer
+from browser.proof import (
+    ANSWER,
+    CONTRADICTED,
+    JUDGEMENTS,
+    Judgement,
+    answered_session,
+    change_history,
+    judge_answer,
+)
+from upstream import reply, say, stop
 
 NO_SOURCE = re.compile("^no source$")
 
@@ -223,3 +233,72 @@ async def test_the_copied_answer_keeps_its_doubts_and_no_marks(backend: PageBack
     assert "[no source]" in copied
     assert "md-statement" not in copied
     assert ANSWER.startswith("## What recyclers")
+
+
+async def test_what_does_not_hold_is_sent_to_the_model_to_correct(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    chat = await _open(backend, new_profile)
+    backend.script(reply(say("Recyclers have shelved nine plants [1]."), stop()))
+    await chat.button("Correct this").click()
+    question = chat.log.locator(".chat-question").last
+    await expect(question).to_contain_text("“Recyclers in Europe have shelved forty plants since early 2024”")
+    await expect(question).to_contain_text("the page says otherwise: “European recyclers have delayed")
+    await expect(question).to_contain_text("“Prices of black mass fell by 12 percent in 2023.”: it has no source")
+    await expect(question).not_to_contain_text("dealers have to label")
+    await chat.wait_for_answer()
+    # Only the last answer can be corrected, and this one holds.
+    await expect(chat.button("Correct this")).to_have_count(0)
+
+
+async def test_an_answer_without_any_look_up_says_so_and_offers_one(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    backend.script(reply(say("Oxygen was named in 1777."), stop()))
+    session_id = await backend.user.create_session(title="Oxygen")
+    await backend.user.ask_for_events(session_id, "Who named oxygen?")
+    profile = await new_profile()
+    await change_history(profile.context, session_id, lambda history: history["turns"][0].update(unsourced=True))
+    chat = await Chat.open(profile, f"/s/{session_id}")
+    await expect(chat.log.get_by_text("Nothing was looked up for this answer.")).to_be_visible()
+    assert await axe.accessibility_violations(chat.page) == []
+    backend.script(reply(say("Lavoisier did."), stop()))
+    await chat.button("Look it up").click()
+    await expect(chat.log.locator(".chat-question").last).to_contain_text(
+        "Look this up and answer with footnotes: Who named oxygen?"
+    )
+    await chat.wait_for_answer()
+
+
+async def test_disagreements_of_sources_stand_side_by_side_and_open_their_passages(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    session_id = await answered_session(backend)
+    source = (await backend.user.request("GET", f"/v2/sessions/{session_id}/sources/1")).json
+    page = source["snapshots"][0]["text"]
+
+    def side(text: str, published: str | None = None) -> dict[str, object]:
+        start = page.index(text)
+        return {
+            "text": text,
+            "number": 1,
+            "quote_start": start,
+            "quote_end": start + len(text),
+            "published": published,
+        }
+
+    def disagree(history: dict[str, Any]) -> None:
+        [result] = [message for message in history["messages"] if message["role"] == "tool"]
+        values = [side("50 percent", "2024-05-01"), side("90 percent")]
+        result["artifact"]["disagreements"] = [{"about": "Recovered share", "values": values}]
+
+    profile = await new_profile()
+    await change_history(profile.context, session_id, disagree)
+    chat = await Chat.open(profile, f"/s/{session_id}")
+    await chat.log.get_by_role("button", name=re.compile("Search the web")).click()
+    table = chat.log.get_by_role("region", name="Sources disagree")
+    await expect(table.get_by_role("rowheader")).to_have_text(["Recovered share"])
+    await expect(table).to_contain_text("May 1, 2024")
+    assert await axe.accessibility_violations(chat.page) == []
+    await table.get_by_role("button", name=re.compile("^90 percent")).click()
+    await expect(chat.drawer.locator("mark")).to_have_text(["90 percent"])

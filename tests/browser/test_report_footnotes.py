@@ -202,3 +202,11 @@ async def test_the_marks_of_a_file_are_accessible_on_a_dark_phone(
     await chat.page.keyboard.press("End")
     await chat.page.keyboard.press("Enter")
     await expect(chat.viewer.get_by_role("button", name="Footnote 7, page not read")).to_be_focused()
+
+
+async def test_a_report_is_exported_with_its_marks_or_without(backend: PageBackend, new_profile: NewProfile) -> None:
+    chat, _ = await _judged_report(backend, new_profile)
+    for name, proof in (("PDF", "mark"), ("PDF, without marks", "plain"), ("DOCX, without marks", "plain")):
+        async with chat.page.expect_request("**/files/convert") as asking, chat.page.expect_download():
+            await chat.export(name)
+        assert (await asking.value).post_data_json["proof"] == proof

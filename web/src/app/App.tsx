@@ -33,10 +33,12 @@ export function App() {
     </>
   );
 }
+const CheckDialog = lazy(async () => ({ default: (await import("../features/check")).CheckDialog }));
 
 function OpenDialog() {
   const dialog = useStore(view, (shown) => shown.dialog);
   if (dialog === "settings") return <SettingsDialog />;
+  if (dialog === "check") return <CheckDialog />;
   return dialog === "shortcuts" ? <ShortcutsDialog /> : null;
 }
 

@@ -172,6 +172,8 @@ export const api = {
       },
     ),
 
+  check: (wanted: ({ text: string } | { url: string }) & { locale: string }) =>
+    json<StartedRun>("POST", "/v2/checks", { body: wanted, timeoutMs: LONG_TIMEOUT_MS }),
   ask: (id: string, question: Question) => json<StartedRun>("POST", session(id, "/messages"), { body: question }),
   edit: (id: string, messageId: string, question: Question) =>
     json<StartedRun>("POST", session(id, `/messages/${messageId}/edit`), { body: question }),
@@ -218,9 +220,10 @@ export const api = {
     json<FileRecord>("POST", session(id, "/files/restore"), {
       body: { file_path: path, version, base_hash: baseHash },
     }),
-  convert: (id: string, path: string, kind: ConvertType) =>
+  /** `proof`: whether statements that are not supported are marked. */
+  convert: (id: string, path: string, kind: ConvertType, proof: "mark" | "plain") =>
     json<ConvertedFile>("POST", session(id, "/files/convert"), {
-      body: { file_path: path, convert_type: kind },
+      body: { file_path: path, convert_type: kind, proof },
       timeoutMs: LONG_TIMEOUT_MS,
     }),
   unpack: (id: string, path: string) =>

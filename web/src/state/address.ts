@@ -5,7 +5,7 @@ import type { OpenedSource, View } from "./view";
 export type Open = Pick<View, "drawer" | "file" | "beside" | "sheet" | "dialog">;
 
 const LISTS = ["sources", "files"] as const;
-const DIALOGS = ["settings", "shortcuts"] as const;
+const DIALOGS = ["settings", "shortcuts", "check"] as const;
 
 export function openIn({ drawer, file, beside, sheet, dialog }: View): Open {
   return { drawer, file, beside, sheet, dialog };

@@ -68,6 +68,8 @@ export interface Answer {
   writing: ToolProgress | null;
   phase: Phase;
   stopReason: TurnStopReason | null;
+  /** It states facts, and nothing was looked up for it. */
+  unsourced: boolean;
   usage: TurnUsage | null;
   error: ErrorBody | null;
   /** When it ended, in the server's words; null: it has not, or that is not known. */
@@ -86,6 +88,7 @@ export const EMPTY_ANSWER: Answer = {
   writing: null,
   phase: "waiting",
   stopReason: null,
+  unsourced: false,
   usage: null,
   error: null,
   endedAt: null,

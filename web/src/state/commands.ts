@@ -50,6 +50,14 @@ export async function ask(asked: Asked, onArrived: () => void = () => undefined)
   await post(turn, null, async () => api.ask(await ensureSession(), question(asked)), onArrived);
 }
 
+/** Checks a text, or a page, against what it cites: opens the session in which that happens. */
+export async function check(wanted: { text: string } | { url: string }): Promise<void> {
+  const started = await api.check({ ...wanted, locale: locale.get() });
+  navigate(started.session_id);
+  notifyTabs({ sessionId: started.session_id, kind: "changed" });
+  void refreshSessions();
+}
+
 /** Asks another question in the place of an earlier one, which stays as a branch. */
 export async function edit(old: Turn, asked: Asked): Promise<void> {
   const { sessionId } = conversation.get();

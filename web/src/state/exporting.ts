@@ -28,9 +28,14 @@ export function downloadFile(sessionId: string, path: string, version?: number):
 }
 
 /** Converted by the server. It tells what could not be shown as it was written. */
-export function exportFile(sessionId: string, path: string, kind: ConvertType): Promise<void> {
+export function exportFile(
+  sessionId: string,
+  path: string,
+  kind: ConvertType,
+  proof: "mark" | "plain" = "mark",
+): Promise<void> {
   return whileBusy(path, async () => {
-    const { download_url, filename, notes } = await api.convert(sessionId, path, kind);
+    const { download_url, filename, notes } = await api.convert(sessionId, path, kind, proof);
     save(download_url, filename);
     if (notes?.length) toast(`${wordsNow(words).noted(filename)} ${notes.join(" ")}`);
   });

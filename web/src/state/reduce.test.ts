@@ -240,6 +240,16 @@ describe("the fold", () => {
   });
 });
 
+test("an answer for which nothing was looked up says so, live and from history", () => {
+  const delta = { stop_reason: "stop" as const, unsourced: true };
+  const end: StreamEvent = { type: "message_delta", delta, usage: USAGE, context: CONTEXT, timestamp: ENDED };
+  expect(reduce(EMPTY_ANSWER, end).unsourced).toBe(true);
+  const [turn] = HISTORY.turns ?? [];
+  const past = { ...HISTORY, turns: turn ? [{ ...turn, unsourced: true }] : [] };
+  expect(turnsOf(past)[0]?.answer.unsourced).toBe(true);
+  expect(turnsOf(HISTORY)[0]?.answer.unsourced).toBe(false);
+});
+
 test("the verdicts of a second look replace those of the first", () => {
   const second = { ...CITATION, verdict: "partial" as const, by: "model" as const };
   const judged = (citations: readonly Citation[]): StreamEvent => ({

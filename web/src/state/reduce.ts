@@ -42,8 +42,8 @@ export function reduce(answer: Answer, event: StreamEvent): Answer {
     case "tool_progress":
       return progressed(answer, event);
     case "message_delta": {
-      const { stop_reason } = event.delta;
-      return { ...answer, stopReason: stop_reason, usage: event.usage, endedAt: event.timestamp ?? null };
+      const { stop_reason, unsourced = false }: typeof event.delta & { unsourced?: boolean } = event.delta;
+      return { ...answer, stopReason: stop_reason, unsourced, usage: event.usage, endedAt: event.timestamp ?? null };
     }
     case "round_restart":
       return { ...answer, blocks: withoutLostResults(answer.blocks.slice(0, event.from_index)), writing: null };

@@ -1,6 +1,14 @@
 /** What parts of the page need of a conversation, worked out once for each state of it. */
 
-import type { Citation, EvidencePassage, Receipt, Source, SourceGroup } from "../protocol/events.gen";
+import type {
+  Citation,
+  Disagreement,
+  DisagreementValue,
+  EvidencePassage,
+  Receipt,
+  Source,
+  SourceGroup,
+} from "../protocol/events.gen";
 import type { CallPart } from "./answer";
 import { isActive } from "./answer";
 import type { Session } from "./session";
@@ -11,6 +19,8 @@ export interface SearchFound extends SourceGroup {
   receipt: Receipt | null;
   /** The passages that the model was given, in its order. */
   evidence: readonly EvidencePassage[];
+  /** Where its sources say different things. */
+  disagreements: readonly Disagreement[];
 }
 
 export function searchOf(call: CallPart): SearchFound | null {
@@ -18,7 +28,24 @@ export function searchOf(call: CallPart): SearchFound | null {
   if (!artifact || typeof artifact.query !== "string" || !Array.isArray(artifact.sources)) return null;
   const sources = artifact.sources.filter(isSource);
   const evidence = Array.isArray(artifact.evidence) ? artifact.evidence.filter(isEvidence) : [];
-  return { query: artifact.query, sources, receipt: isReceipt(artifact.receipt) ? artifact.receipt : null, evidence };
+  const disagreements = Array.isArray(artifact.disagreements) ? artifact.disagreements.filter(isDisagreement) : [];
+  const receipt = isReceipt(artifact.receipt) ? artifact.receipt : null;
+  return { query: artifact.query, sources, receipt, evidence, disagreements };
+}
+
+function isDisagreement(value: unknown): value is Disagreement {
+  const one = value as Partial<Disagreement> | null;
+  return typeof one?.about === "string" && Array.isArray(one.values) && one.values.every(isSide);
+}
+
+function isSide(value: unknown): value is DisagreementValue {
+  const side = value as Partial<DisagreementValue> | null;
+  return (
+    typeof side?.text === "string" &&
+    typeof side.number === "number" &&
+    typeof side.quote_start === "number" &&
+    typeof side.quote_end === "number"
+  );
 }
 
 function isEvidence(value: unknown): value is EvidencePassage {

@@ -73,7 +73,7 @@ function answerOf(turn: PastTurn, said: readonly Said[]): Answer {
 
 /** The events that would have led here, a block in one piece. */
 function* eventsOf(turn: PastTurn, said: readonly Said[]): Generator<StreamEvent> {
-  const { message_id: id, run_id, model } = turn;
+  const { message_id: id, run_id, model, unsourced }: typeof turn & { unsourced?: boolean } = turn;
   yield { type: "message_start", message: { id, role: "assistant", run_id, session_id: "", model } };
   let index = 0;
   for (const events of blocksOf(said)) {
@@ -84,7 +84,7 @@ function* eventsOf(turn: PastTurn, said: readonly Said[]): Generator<StreamEvent
   if (turn.error) yield { type: "error", error: turn.error };
   yield {
     type: "message_delta",
-    delta: { stop_reason: turn.stop_reason ?? "stop" },
+    delta: { stop_reason: turn.stop_reason ?? "stop", ...(unsourced ? { unsourced: true } : {}) },
     usage: turn.usage ?? NOTHING_USED,
     context: { tokens: 0, window: 0, shortened_results: 0, shortened_texts: 0, summarised_turns: 0 },
     timestamp: turn.ended_at ?? "",

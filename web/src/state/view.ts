@@ -23,6 +23,8 @@ export interface OpenedSource {
 
 export type Drawer = { kind: "sources" } | { kind: "files" } | ({ kind: "source" } & OpenedSource);
 
+export type DialogName = "settings" | "shortcuts" | "check";
+
 export interface View {
   drawer: Drawer | null;
   /** The file that is open in the viewer. */
@@ -35,7 +37,7 @@ export interface View {
   query: string;
   /** The list of sessions on a phone, where it lies over the page. */
   sheet: boolean;
-  dialog: "settings" | "shortcuts" | null;
+  dialog: DialogName | null;
   /** The part of the settings that is shown first. */
   section: "models" | null;
 }
@@ -76,6 +78,11 @@ export function openEvidence({ id, number }: EvidencePassage): void {
   openBeside({ number, citation: null, evidence: id });
 }
 
+/** A place of the text of a source, in code points. */
+export function openPassage(number: number, start: number, end: number): void {
+  openBeside({ number, citation: null, passage: `${start}-${end}` });
+}
+
 function openBeside(opened: OpenedSource): void {
   change(view.get().file === null ? { drawer: { kind: "source", ...opened } } : { beside: opened });
 }
@@ -84,7 +91,7 @@ export const closeBeside = () => change({ beside: null });
 export const openFile = (path: string) => change({ file: path, beside: null });
 export const lookFor = (message: string | null, query = "") => change({ message, query });
 export const closeFile = () => change({ file: null, beside: null });
-export const openDialog = (dialog: "settings" | "shortcuts", section: View["section"] = null) =>
+export const openDialog = (dialog: DialogName, section: View["section"] = null) =>
   change({ dialog, section, sheet: false });
 export const closeDialog = () => change({ dialog: null });
 export const closeSheet = () => change({ sheet: false });

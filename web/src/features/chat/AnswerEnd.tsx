@@ -1,17 +1,15 @@
-import { CircleAlert, CircleStop, Info, type LucideIcon, Play, RotateCcw } from "lucide-react";
+import { CircleAlert, CircleStop, Info, type LucideIcon, Play, RotateCcw, Search, Unlink } from "lucide-react";
 import type { ReactNode } from "react";
 import { useLocale, useWords } from "../../lib/i18n";
-import { useStore } from "../../lib/store";
 import type { ErrorBody } from "../../protocol/events.gen";
 import { reasonText } from "../../protocol/reasons";
 import { ask, retry } from "../../state/commands";
-import { conversation } from "../../state/conversation";
 import { READER } from "../../state/modelChoice";
 import type { Turn } from "../../state/turns";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/Icon";
 import { AnswerActions } from "./AnswerActions";
-import { attempt, useBusy } from "./busy";
+import { attempt, useBusy, useIsLast } from "./busy";
 import { copy } from "./clipboard";
 import { words } from "./words";
 
@@ -20,6 +18,7 @@ export function AnswerEnd({ turn }: { turn: Turn }) {
   return (
     <>
       <StopNote turn={turn} />
+      {turn.answer.unsourced && <Unsourced turn={turn} />}
       {turn.answer.phase === "failed" && <Failure turn={turn} error={turn.answer.error} />}
       <AnswerActions turn={turn} />
     </>
@@ -49,10 +48,31 @@ function Note({ icon, text, children }: { icon: LucideIcon; text: string; childr
   );
 }
 
+/** The answer states facts that nobody looked up, and says so; the same question can be asked with looking up. */
+function Unsourced({ turn }: { turn: Turn }) {
+  const t = useWords(words);
+  const busy = useBusy();
+  const isLast = useIsLast(turn);
+  const question = turn.text.length > MAX_REPEATED ? `${turn.text.slice(0, MAX_REPEATED)}…` : turn.text;
+  const lookUp = () => void attempt(() => ask({ text: t.lookUpQuestion(question), attachments: [] }));
+  return (
+    <Note icon={Unlink} text={t.unsourced}>
+      {isLast && (
+        <Button small icon={Search} disabled={busy} onClick={lookUp}>
+          {t.lookUp}
+        </Button>
+      )}
+    </Note>
+  );
+}
+
+/** Of a long question the beginning says which one it was: all of it stands above. */
+const MAX_REPEATED = 500;
+
 /** Asks to go on from what came. The reader has no memory of it: it would look for the word itself. */
 function Continue({ turn }: { turn: Turn }) {
   const t = useWords(words);
-  const isLast = useStore(conversation, ({ turns }) => turns.at(-1)?.key === turn.key);
+  const isLast = useIsLast(turn);
   if (!isLast || turn.answer.model === READER) return null;
   return (
     <Button small icon={Play} onClick={() => void attempt(() => ask({ text: t.continueQuestion, attachments: [] }))}>

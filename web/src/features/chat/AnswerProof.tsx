@@ -1,18 +1,46 @@
+import { PenLine } from "lucide-react";
 import { useMemo, useRef } from "react";
+import { useWords } from "../../lib/i18n";
 import { Offsets } from "../../lib/offsets";
-import type { Block } from "../../state/answer";
+import { type Block, isActive } from "../../state/answer";
+import { ask } from "../../state/commands";
+import { READER } from "../../state/modelChoice";
+import type { Turn } from "../../state/turns";
+import { Button } from "../../ui/Button";
 import { statementsOf } from "../../ui/markdown";
 import { beginningOf, elementsOf, type Judged, Proof } from "../../ui/proof";
+import { attempt, useBusy, useIsLast } from "./busy";
+import { correctionOf } from "./correction";
+import { words } from "./words";
 
 /** The verdicts on the statements of an answer, below its text. */
-export function AnswerProof({ blocks }: { blocks: readonly Block[] }) {
+export function AnswerProof({ turn }: { turn: Turn }) {
   const room = useRef<HTMLDivElement>(null);
+  const { blocks } = turn.answer;
   const statements = useMemo(() => judgedIn(blocks, () => room.current?.closest(".chat-answer")), [blocks]);
   if (statements.length === 0) return null;
   return (
     <div ref={room} className="chat-proof">
-      <Proof statements={statements} />
+      <Proof statements={statements}>
+        <Correct turn={turn} />
+      </Proof>
     </div>
+  );
+}
+
+/** Asks the model to correct what does not hold. The reader only quotes: it has nothing to correct. */
+function Correct({ turn }: { turn: Turn }) {
+  const t = useWords(words);
+  const busy = useBusy();
+  const isLast = useIsLast(turn);
+  const { answer } = turn;
+  const question = useMemo(() => correctionOf(answer.blocks, t), [answer.blocks, t]);
+  if (question === null || !isLast || isActive(answer) || answer.model === READER) return null;
+  const correct = () => void attempt(() => ask({ text: question, attachments: [] }));
+  return (
+    <Button small icon={PenLine} disabled={busy} title={t.correctTitle} onClick={correct}>
+      {t.correct}
+    </Button>
   );
 }
 

@@ -23,7 +23,7 @@ export function AnswerView({ turn }: { turn: Turn }) {
   const t = useWords(words);
   const { answer } = turn;
   const files = answer.blocks.findIndex(({ type }) => type === "attachments");
-  const proof = (!isActive(answer) || isJudged(answer)) && <AnswerProof blocks={answer.blocks} />;
+  const proof = (!isActive(answer) || isJudged(answer)) && <AnswerProof turn={turn} />;
   return (
     <div className="chat-answer" aria-busy={isActive(answer) || undefined}>
       <h2 className="ui-hidden">{t.footnote}</h2>

@@ -59,11 +59,15 @@ function itemsOf(file: FileRecord, t: (typeof words)["en"]): MenuItem[] {
   const download = inSession((sessionId) => downloadFile(sessionId, file.path));
   return [
     { key: "download", text: t.download, icon: Download, onChoose: download },
-    ...exportsOf(file).map((kind) => ({
-      key: kind,
-      text: names[kind],
-      icon: FileOutput,
-      onChoose: inSession((sessionId) => exportFile(sessionId, file.path, kind)),
-    })),
+    ...exportsOf(file).flatMap((kind): MenuItem[] => {
+      const item = (proof: "mark" | "plain") => ({
+        key: `${kind} ${proof}`,
+        text: proof === "plain" ? t.withoutMarks(names[kind]) : names[kind],
+        icon: FileOutput,
+        onChoose: inSession((sessionId) => exportFile(sessionId, file.path, kind, proof)),
+      });
+      const isMarked = kind !== "md" && ["md", "txt"].includes(file.icon_type);
+      return isMarked ? [{ ...item("mark"), note: t.marked }, item("plain")] : [item("mark")];
+    }),
   ];
 }

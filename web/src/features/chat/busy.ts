@@ -10,6 +10,11 @@ export function useBusy(): boolean {
   return useStore(conversation, (known) => activeTurn(known) !== null);
 }
 
+/** What is asked follows the last answer. */
+export function useIsLast({ key }: Turn): boolean {
+  return useStore(conversation, ({ turns }) => turns.at(-1)?.key === key);
+}
+
 export function turnOf(key: string): Turn | undefined {
   return conversation.get().turns.find((turn) => turn.key === key);
 }

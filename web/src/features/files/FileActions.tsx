@@ -9,7 +9,7 @@ import { Spinner } from "../../ui/Badge";
 import { Menu, type MenuItem } from "../../ui/Menu";
 import { attach, copyPath, removeFile, unpack } from "./actions";
 import { Confirm } from "./Confirm";
-import { canUnpack, exportsOf } from "./kinds";
+import { canUnpack, exportsOf, isJudged } from "./kinds";
 import { words } from "./words";
 
 const NAMES = { pdf: "PDF", docx: "DOCX", md: "Markdown" } as const;
@@ -56,9 +56,15 @@ export function FileActions({ sessionId, file, within }: FileActionsProps) {
 
 function useItems(sessionId: string, file: FileRecord, onRemove: () => void): MenuItem[] {
   const t = useWords(words);
-  const exports = exportsOf(file).map((kind): MenuItem => {
+  const exports = exportsOf(file).flatMap((kind): MenuItem[] => {
     const onChoose = () => void exportFile(sessionId, file.path, kind);
-    return { key: kind, text: t.exportAs(NAMES[kind]), icon: FileOutput, onChoose };
+    const item = { key: kind, text: t.exportAs(NAMES[kind]), icon: FileOutput, onChoose };
+    if (kind === "md" || !isJudged(file)) return [item];
+    const onPlain = () => void exportFile(sessionId, file.path, kind, "plain");
+    return [
+      { ...item, note: t.exportMarked },
+      { key: `${kind} plain`, text: t.exportPlain(NAMES[kind]), icon: FileOutput, onChoose: onPlain },
+    ];
   });
   const unpacking: MenuItem = {
     key: "unpack",

@@ -123,6 +123,11 @@ export function hasSource(file: Named): boolean {
   return kind === "markdown" || kind === "html" || kind === "svg" || file.icon_type === "csv";
 }
 
+/** The server judges the statements of texts that were written in the session. */
+export function isJudged(file: FileRecord): boolean {
+  return file.source === "generated" && ["markdown", "text"].includes(kindOf(file));
+}
+
 /** Uploads stay as they came. */
 export function isEditable(file: FileRecord): boolean {
   if (file.source !== "generated") return false;

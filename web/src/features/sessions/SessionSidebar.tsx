@@ -1,4 +1,4 @@
-import { Keyboard, PanelLeftClose, Settings, SquarePen } from "lucide-react";
+import { Keyboard, PanelLeftClose, ScanSearch, Settings, SquarePen } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { useWords } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
@@ -40,6 +40,9 @@ export function SessionSidebar() {
         <Icon of={SquarePen} />
         {t.newConversation}
       </a>
+      <Button look="quiet" className="sessions-check" icon={ScanSearch} onClick={() => openDialog("check")}>
+        {t.checkText}
+      </Button>
       <SearchField />
       <SessionList />
       <Foot />

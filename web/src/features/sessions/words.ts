@@ -4,6 +4,7 @@ export const words = phrases({
   en: {
     conversations: "Conversations",
     newConversation: "New conversation",
+    checkText: "Check a text",
     search: "Search conversations",
     clearSearch: "Clear search",
     found: (count: number, more: boolean) =>
@@ -41,6 +42,7 @@ export const words = phrases({
   vi: {
     conversations: "Các cuộc trò chuyện",
     newConversation: "Cuộc trò chuyện mới",
+    checkText: "Kiểm tra một văn bản",
     search: "Tìm cuộc trò chuyện",
     clearSearch: "Xóa tìm kiếm",
     found: (count: number, more: boolean) => `Tìm thấy ${more ? "hơn " : ""}${count} cuộc trò chuyện`,
@@ -77,6 +79,7 @@ export const words = phrases({
   zh: {
     conversations: "对话列表",
     newConversation: "新对话",
+    checkText: "核对文本",
     search: "搜索对话",
     clearSearch: "清除搜索",
     found: (count: number, more: boolean) => `找到${more ? "超过 " : " "}${count} 个对话`,

@@ -1,4 +1,4 @@
-import { BookOpen, FileText, Globe, type LucideIcon, MousePointerClick, Paperclip } from "lucide-react";
+import { BookOpen, FileText, Globe, type LucideIcon, MousePointerClick, Paperclip, ScanSearch } from "lucide-react";
 import { useState } from "react";
 import { useWords } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
@@ -95,6 +95,15 @@ function Examples() {
             </button>
           </li>
         ))}
+        <li>
+          <button type="button" className="welcome-example" onClick={() => openDialog("check")}>
+            <Icon of={ScanSearch} />
+            <span className="welcome-example-text">
+              {t.checkText}
+              <span className="welcome-example-note">{t.checkNote}</span>
+            </span>
+          </button>
+        </li>
       </ul>
     </section>
   );

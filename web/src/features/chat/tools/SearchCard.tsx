@@ -8,6 +8,7 @@ import { Icon } from "../../../ui/Icon";
 import { Link } from "../../../ui/Link";
 import { SiteIcon, SiteName } from "../Site";
 import { Card } from "./Card";
+import { Disagreements } from "./Disagreements";
 import { Exchange, problemOf } from "./Exchange";
 import { LongText } from "./LongText";
 import { outcomeOf } from "./outcomes";
@@ -57,6 +58,7 @@ function Findings({ call, found }: { call: CallPart; found: SearchFound }) {
           ))}
         </ol>
       )}
+      <Disagreements all={found.disagreements} sources={found.sources} />
       {found.receipt && (
         <details className="chat-more">
           <summary>{t.receipt}</summary>

@@ -2,6 +2,11 @@ import { phrases } from "../../../lib/i18n";
 
 export const words = phrases({
   en: {
+    disagreements: "Sources disagree",
+    about: "About",
+    says: "What a source says",
+    source: "Source",
+    openSide: (text: string, title: string) => `${text}: open the passage in ${title}`,
     pending: "queued",
     running: "running",
     done: "done",
@@ -76,6 +81,11 @@ export const words = phrases({
     seconds: (count: string) => `${count} s`,
   },
   vi: {
+    disagreements: "Các nguồn nói khác nhau",
+    about: "Về",
+    says: "Nguồn viết",
+    source: "Nguồn",
+    openSide: (text: string, title: string) => `${text}: mở đoạn trong ${title}`,
     pending: "đang chờ",
     running: "đang chạy",
     done: "xong",
@@ -149,6 +159,11 @@ export const words = phrases({
     seconds: (count: string) => `${count} giây`,
   },
   zh: {
+    disagreements: "来源说法不一",
+    about: "关于",
+    says: "来源的说法",
+    source: "来源",
+    openSide: (text: string, title: string) => `${text}：打开 ${title} 中的段落`,
     pending: "等待中",
     running: "进行中",
     done: "完成",

@@ -1,0 +1,1 @@
+export { CheckDialog } from "./CheckDialog";
