@@ -148,6 +148,7 @@ class SettingsRunBuilder:
             web=self.web_search(resolve_search(self._configuration.settings), sources, model, library),
             sources=sources,
             second_look=await self.second_look(model),
+            proofs=spec.proofs,
         )
         toolbox = Toolbox((wrap_tool(check_text, files=spec.workspace),))
         return RunResources("", toolbox, abilities, 2, None, CheckModel(model))

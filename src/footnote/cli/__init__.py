@@ -30,6 +30,7 @@ class Exit(IntEnum):
 COMMANDS = {
     "ask": ("footnote.cli.ask", "ask one question and read the answer as it is written"),
     "search": ("footnote.cli.search", "search the web, read the pages, and see how each of them went"),
+    "check": ("footnote.cli.check", "compare the statements of a text with the pages that it links to"),
     "sessions": ("footnote.cli.sessions", "stored conversations: list, show, export, delete them"),
     "files": ("footnote.cli.files", "the files of a session: list, get, put, convert, compare them"),
     "bundle": ("footnote.cli.bundle", "verify or import an exported session"),

@@ -27,6 +27,7 @@ from footnote.protocol.sessions import (
     Approval,
     FoundSession,
     ImportedSession,
+    NewCheck,
     NewMessage,
     NewSession,
     SessionPage,
@@ -77,6 +78,9 @@ class LocalBackend:
 
     async def start(self, session_id: str, new: NewMessage) -> StartedRun:
         return await self._app.runner.start(LOCAL_USER, session_id, new, approver=self._approver)
+
+    async def check(self, new: NewCheck) -> StartedRun:
+        return await self._app.check(LOCAL_USER, new)
 
     async def follow(self, run_id: str) -> AsyncGenerator[tuple[int, Event], None]:
         decoder = EventDecoder()

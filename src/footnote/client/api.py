@@ -37,6 +37,7 @@ from footnote.protocol.history import History, SessionHead
 from footnote.protocol.sessions import (
     Approval,
     ImportedSession,
+    NewCheck,
     NewMessage,
     NewSession,
     RunView,
@@ -104,6 +105,10 @@ class ServerApi:
                     raise
                 reason = error.message
             await outage.wait(reason, None)
+
+    async def check(self, new: NewCheck) -> StartedRun:
+        """Starts a check. A request whose response was lost is not sent again: it would be a second session."""
+        return await self._transport.request("POST", "/v2/checks", StartedRun, new)
 
     async def cancel(self, run_id: str) -> RunView:
         return await self._transport.request("POST", f"/v2/runs/{quote_segment(run_id)}/cancel", RunView)

@@ -18,13 +18,16 @@ _LISTED: tuple[Verdict, ...] = ("contradicted", "unsupported", "unread", "uncite
 
 class CheckWords(Struct, frozen=True):
     """`question` is that of the user, with the title of the text. `counts` begins the line of counts, `one` that of a
-    single statement; `verdicts` are the words in it, and `headings` those above the lists."""
+    single statement; `verdicts` are the words in it, `headings` those above the lists, `labels` those beside a
+    statement."""
 
     question: str
     counts: str
     one: str
     verdicts: Mapping[Verdict, str]
     headings: Mapping[Verdict, str]
+    labels: Mapping[Verdict, str]
+    page_says: str
     nothing: str
     no_links: str
     all_fine: str
@@ -55,6 +58,15 @@ WORDS: dict[Locale, CheckWords] = {
             "unread": "The source could not be read",
             "uncited": "Without a source",
         },
+        labels={
+            "supported": "supported",
+            "partial": "partly supported",
+            "contradicted": "contradicted",
+            "unsupported": "not supported",
+            "unread": "not read",
+            "uncited": "no source",
+        },
+        page_says="the page says",
         nothing="Nothing to check",
         no_links="The text has no statement with a link or a footnote.",
         all_fine="Every statement with a source is on its page, at least in part.",
@@ -83,6 +95,15 @@ WORDS: dict[Locale, CheckWords] = {
             "unread": "Không đọc được nguồn",
             "uncited": "Không dẫn nguồn",
         },
+        labels={
+            "supported": "có căn cứ",
+            "partial": "có căn cứ một phần",
+            "contradicted": "trái với nguồn",
+            "unsupported": "không có căn cứ",
+            "unread": "không đọc được nguồn",
+            "uncited": "không dẫn nguồn",
+        },
+        page_says="trang viết",
         nothing="Không có gì để kiểm tra",
         no_links="Văn bản không có phát biểu nào kèm liên kết hoặc chú thích.",
         all_fine="Mọi phát biểu có nguồn đều có trên trang được dẫn, ít nhất một phần.",
@@ -111,6 +132,15 @@ WORDS: dict[Locale, CheckWords] = {
             "unread": "来源无法读取",
             "uncited": "没有来源",
         },
+        labels={
+            "supported": "有据",
+            "partial": "部分有据",
+            "contradicted": "与来源矛盾",
+            "unsupported": "无据",
+            "unread": "来源未读取",
+            "uncited": "没有来源",
+        },
+        page_says="原文",
         nothing="没有可核查的内容",
         no_links="文本中没有带链接或脚注的陈述。",
         all_fine="每条有来源的陈述都能在其页面上找到，至少找到一部分。",

@@ -32,6 +32,8 @@ _AFTER = re.compile(r"\s{0,9}[)）\]]")
 _POINTING_BEFORE = re.compile(
     rf"(?:\A|(?<=[.!?。！？…\])）]))\s{{0,9}}(?:{_LABELS})\s{{0,3}}[:：]?\s{{0,3}}\Z", re.IGNORECASE
 )
+_TRAILING_BEFORE = re.compile(rf"\s{{0,9}}[,;，；–—]\s{{0,9}}(?:{_LABELS})\s{{0,3}}[:：]?\s{{0,3}}\Z", re.IGNORECASE)
+_TRAILING_AFTER = re.compile(r"\s{0,3}(?=[.。!?！？]|\Z)")
 _POINTING_AFTER = re.compile(r"\s{0,3}(?:[.。]|\Z)")
 _MAX_LABEL = 120
 """A link with a longer text is a part of its sentence, also in brackets of its own."""
@@ -337,7 +339,7 @@ def _line_edits(text: str, line: MarkdownLine, links: Sequence[TextLink], *, aft
     if not links:
         return
     rest = _text_without(text, line, links)
-    if _LABEL_ONLY.fullmatch(rest):
+    if _LABEL_ONLY.fullmatch(rest) and not _is_linked_sentence(rest, links[-1]):
         are_addresses = all(link.text is None for link in links)
         says_source = _LABEL_LINE.match(rest) is not None
         cites = says_source or (line.kind == "text" and (are_addresses or after_text))
@@ -346,6 +348,12 @@ def _line_edits(text: str, line: MarkdownLine, links: Sequence[TextLink], *, aft
             yield _Edit(line.content, line.end, "", targets)
         return
     yield from _sentence_edits(text, line, links)
+
+
+def _is_linked_sentence(rest: str, last: TextLink) -> bool:
+    """Whether the text of a link, with which a line ends, is a sentence and not a title."""
+    end = ((last.text or "").rstrip() + rest.rpartition(" ")[2]).rstrip("*_")[-1:]
+    return last.text is not None and not _is_label(last) and end in (".", "。", "!", "！", "？")
 
 
 def _text_without(text: str, line: MarkdownLine, links: Sequence[TextLink]) -> str:
@@ -387,10 +395,14 @@ def _bracketed(text: str, line: MarkdownLine, links: Sequence[TextLink], positio
 
 
 def _pointing(text: str, line: MarkdownLine, link: TextLink) -> _Edit | None:
-    """The footnote in the place of a sentence that only points to the link: `See https://…`."""
+    """The footnote in the place of words that only point to the link: the sentence `See https://…`, or its end in
+    `It is heavy, see https://…`."""
     if not _is_label(link):
         return None
     before = max(line.content, link.start - _MAX_BEFORE)
+    trailing = _TRAILING_BEFORE.search(text[before : link.start])
+    if trailing is not None and (end := _TRAILING_AFTER.match(text, link.end, line.end)):
+        return _Edit(before + trailing.start(), end.end(), " ", (link.url,))
     opening = _POINTING_BEFORE.search(text[before : link.start])
     closing = _POINTING_AFTER.match(text, link.end, line.end)
     if opening is None or closing is None or (before > line.content and opening.start() == 0):

@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from footnote.text.markdown import MarkdownLine
+from footnote.evidence.sources import normalize_url
+from footnote.protocol.sources import Link
+from footnote.text.markdown import MarkdownLine, escape_inline
 
 NON_URL_CHARACTERS = (
     r"\s<>\"|\u201c\u201d\u2018\u2019\uff0c\u3002\uff1b\uff01\uff1f\u3001\uff08\uff09"
@@ -213,3 +216,30 @@ def _without_wide_letters(address: str) -> str:
         if address[found.start() - 1] not in "/=_-":
             return address[: found.start()]
     return address
+
+
+# Links beside a text -------------------------------------------------------------------------------------------------
+
+
+def with_markdown_links(text: str, links: Sequence[Link], url: str = "") -> str:
+    """A text whose links stand beside it, with the links in it, as markdown. `url` is the address of the text: where it
+    has links to other sites, those to its own are left out, because they lead around and are no sources."""
+    others = [link for link in links if not url or normalize_url(link.url) != normalize_url(url)]
+    own_host = _host(url)
+    kept = [link for link in others if _host(link.url) != own_host] or others
+    pieces: list[str] = []
+    at = 0
+    for link in sorted(kept, key=lambda link: (link.start, link.end)):
+        if link.start >= at:
+            shown = escape_inline(text[link.start : link.end])
+            # A footnote of the page has no text of its own.
+            pieces += [text[at : link.start], f"[{shown}](<{link.url}>)" if shown else f" ([source](<{link.url}>))"]
+            at = link.end
+    return "".join([*pieces, text[at:]])
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).netloc.removeprefix("www.")
+    except ValueError:
+        return ""

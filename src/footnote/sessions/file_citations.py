@@ -39,7 +39,7 @@ from footnote.library import Library
 from footnote.protocol import __version__
 from footnote.protocol.errors import FootnoteError, UnprocessableFile, UsageError, WrongKind
 from footnote.protocol.files import FileCitations, FileRecord
-from footnote.protocol.messages import Message, Usage
+from footnote.protocol.messages import Message, ToolResultMessage, Usage
 from footnote.protocol.sources import Citation, Snapshot
 from footnote.sessions.history import snapshot_ids_by_number
 from footnote.sessions.store import Sessions
@@ -125,10 +125,16 @@ class FileCitationChecker:
             log.warning("A file could not be judged, and is when it is shown: %s", error.message)
 
     async def review(
-        self, user_id: str, session_id: str, path: str, second_look: SecondLook | None, cancel: CancelScope
+        self,
+        user_id: str,
+        session_id: str,
+        path: str,
+        second_look: SecondLook | None,
+        cancel: CancelScope,
+        artifact: dict[str, Any] | None = None,
     ) -> ReviewedFile | None:
         """The newest version with its verdicts after a second look, which only statements get that had none before.
-        None: the file is not judged."""
+        None: the file is not judged. `artifact`: that of a call whose result is not stored yet."""
         opened = await self._sessions.workspace(user_id, session_id).open(path)
         try:
             _check_kind(opened)
@@ -136,7 +142,7 @@ class FileCitationChecker:
             return None
         if not _is_judged(opened.record):
             return None
-        material = await self._load_material(user_id, session_id, opened)
+        material = await self._load_material(user_id, session_id, opened, artifact)
         proof = await self._proof(user_id, material, "asked")
         if second_look is None or not any(one.verdict != "supported" for one in proof.citations):
             return ReviewedFile(_file_citations(opened, proof.citations))
@@ -169,8 +175,12 @@ class FileCitationChecker:
 
     # What a version is judged by -----------------------------------------------------------------------------
 
-    async def _load_material(self, user_id: str, session_id: str, opened: OpenedFile) -> _Material:
+    async def _load_material(
+        self, user_id: str, session_id: str, opened: OpenedFile, artifact: dict[str, Any] | None = None
+    ) -> _Material:
         messages = await self._sessions.messages(user_id, session_id)
+        if artifact is not None:
+            messages = (*messages, ToolResultMessage("", "", (), artifact=artifact))
         given = await self._sessions.asked_before(user_id, session_id, opened.version.created_at)
         return await asyncio.to_thread(_material, opened, messages, given)
 
@@ -310,9 +320,15 @@ class SessionProofs:
             log.debug("A written file was not judged: %s", error.message)
             return None
 
-    async def review(self, path: str, second_look: SecondLook | None, cancel: CancelScope) -> ReviewedFile | None:
+    async def review(
+        self,
+        path: str,
+        second_look: SecondLook | None,
+        cancel: CancelScope,
+        artifact: dict[str, Any] | None = None,
+    ) -> ReviewedFile | None:
         try:
-            return await self._checker.review(self._user_id, self._session_id, path, second_look, cancel)
+            return await self._checker.review(self._user_id, self._session_id, path, second_look, cancel, artifact)
         except FootnoteError as error:
             log.warning("A written file was not judged: %s", error.message)
             return None

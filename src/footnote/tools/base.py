@@ -38,8 +38,15 @@ class FileProofs(Protocol):
         """The proof of the newest version. None: the file is not judged, or not within this time."""
         ...
 
-    async def review(self, path: str, second_look: SecondLook | None, cancel: CancelScope) -> ReviewedFile | None:
-        """The same after a second look at statements that had none yet. None: the file is not judged."""
+    async def review(
+        self,
+        path: str,
+        second_look: SecondLook | None,
+        cancel: CancelScope,
+        artifact: dict[str, Any] | None = None,
+    ) -> ReviewedFile | None:
+        """The same after a second look at statements that had none yet. None: the file is not judged. `artifact`: that
+        of the call that asks, whose sources are not stored yet."""
         ...
 
 

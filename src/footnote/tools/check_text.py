@@ -12,16 +12,24 @@ from footnote.cancel import CancelScope
 from footnote.evidence.check_report import WORDS, CheckedText, check_report, source_list
 from footnote.evidence.claims import MAX_CHARACTERS
 from footnote.evidence.footnoted import UNADDRESSED, FootnotedText, read_citations
+from footnote.evidence.links import with_markdown_links
 from footnote.evidence.proof import count_verdicts, judge_text
 from footnote.evidence.sources import Sources, normalize_url
 from footnote.protocol.errors import ToolFailed
 from footnote.protocol.files import FileCitations
 from footnote.protocol.messages import Text, Usage
-from footnote.protocol.sources import Citation, PageReport, Receipt, SearchHit, Snapshot
+from footnote.protocol.sources import PageReport, Receipt, SearchHit
 from footnote.protocol.tools import Progress, ToolResult
 from footnote.text.boundary import wrap_web_text
-from footnote.text.markdown import escape_inline
-from footnote.tools.base import FILE_PATH_ALIASES, Outcome, ToolContext, artifact_of, web_search_of, workspace_of
+from footnote.tools.base import (
+    FILE_PATH_ALIASES,
+    Outcome,
+    ReviewedFile,
+    ToolContext,
+    artifact_of,
+    web_search_of,
+    workspace_of,
+)
 from footnote.tools.define import tool
 from footnote.web_search.crawl.crawler import CrawledPage
 from footnote.web_search.result import SearchSources, collect_sources, domain_of
@@ -82,7 +90,8 @@ class _Check:
         [page] = [page async for page in self._web.crawl([url], PAGE_SECONDS)]
         if page.snapshot is None:
             raise ToolFailed(f"{url} could not be read: {page.report.reason}.")
-        return await asyncio.to_thread(_with_links, page.snapshot)
+        shown = page.snapshot
+        return await asyncio.to_thread(with_markdown_links, shown.text, shown.links, shown.url)
 
     async def read_links(self, addresses: Sequence[str], titles: Mapping[str, str]) -> AsyncIterator[Progress]:
         """Reads the first links, each address once, and makes sources of all of them."""
@@ -119,52 +128,34 @@ class _Check:
             CHECKED_PATH, lambda _: FileChange(content), message_id=context.message_id, call_id=context.call_id
         )
         # After a crash, the file that the interrupted call has written counts.
-        opened = await workspace.open(CHECKED_PATH)
-        content = await workspace.read_text(CHECKED_PATH, opened.version.number)
-        citations, usage = await self._judge(content)
-        checked = CheckedText(content, citations, sources, self.reports)
-        report = await asyncio.to_thread(check_report, checked, CHECKED_PATH, locale)
-        proof = FileCitations(CHECKED_PATH, opened.version.number, count_verdicts(citations), citations)
+        content = await workspace.read_text(CHECKED_PATH)
         artifact: dict[str, Any] = {
             **artifact_of(written.record),
             "query": origin,
             "sources": sources,
             "receipt": Receipt(pages=tuple(self.reports.values()), notes=tuple(self._notes)),
-            "proof": proof,
         }
+        artifact = msgspec.json.decode(msgspec.json.encode(artifact))  # plain JSON: lists, and no tuples
+        reviewed = await self._review(content, artifact)
+        checked = CheckedText(content, reviewed.proof.citations, sources, self.reports)
+        report = await asyncio.to_thread(check_report, checked, CHECKED_PATH, locale)
         return ToolResult(
             (Text(wrap_web_text(report)),),
-            artifact=msgspec.json.decode(msgspec.json.encode(artifact)),
+            artifact={**artifact, "proof": msgspec.json.decode(msgspec.json.encode(reviewed.proof))},
             files=(written.record,),
-            usage=usage,
+            usage=reviewed.usage if reviewed.usage != Usage() else None,
         )
 
-    async def _judge(self, text: str) -> tuple[tuple[Citation, ...], Usage | None]:
-        """The verdicts by text, and after a second look where somebody takes one."""
+    async def _review(self, text: str, artifact: dict[str, Any]) -> ReviewedFile:
+        """The verdicts by text, and after a second look where somebody takes one; stored like those of any file."""
+        abilities, cancel = self._context.abilities, CancelScope()
+        if abilities.proofs is not None:
+            reviewed = await abilities.proofs.review(CHECKED_PATH, abilities.second_look, cancel, artifact)
+            if reviewed is not None:
+                return reviewed
         citations = await asyncio.to_thread(judge_text, text, self._sources, uncited=True)
-        second_look = self._context.abilities.second_look
-        if second_look is None:
-            return citations, None
-        reviewed = await second_look.review(text, citations, self._sources, CancelScope())
-        return reviewed.citations, reviewed.usage
+        return ReviewedFile(FileCitations(CHECKED_PATH, 1, count_verdicts(citations), citations))
 
 
 def _unread_page(url: str, reason: str) -> CrawledPage:
     return CrawledPage(url, None, PageReport(url=url, status="failed", reason=reason))
-
-
-def _with_links(snapshot: Snapshot) -> str:
-    """The text of a page with its links as markdown. Links to the same site are left out where the page has others:
-    they lead around, and are no sources."""
-    own_host, own_page = domain_of(snapshot.url), normalize_url(snapshot.url)
-    links = [link for link in snapshot.links if normalize_url(link.url) != own_page]
-    links = [link for link in links if domain_of(link.url) != own_host] or links
-    pieces: list[str] = []
-    at = 0
-    for link in sorted(links, key=lambda link: (link.start, link.end)):
-        if link.start < at:
-            continue
-        shown = snapshot.text[link.start : link.end]
-        pieces += [snapshot.text[at : link.start], f"[{escape_inline(shown) or '↗'}](<{link.url}>)"]
-        at = link.end
-    return "".join([*pieces, snapshot.text[at:]])
