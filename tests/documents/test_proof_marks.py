@@ -199,7 +199,7 @@ def _letters(text: str) -> str:
 
 
 def test_notes_say_the_verdict_and_why():
-    text = "A 1. B 2. C 3. D 4. E 5. F 6. G 7. H 8."
+    text = "A 1. B 2. C 3. D 4. E 5. F 6. G 7. H 8. I 9."
     document = mark(
         text,
         doubtful(text, "A 1.", "partial", missing="1", quote="A is\nso."),
@@ -209,7 +209,10 @@ def test_notes_say_the_verdict_and_why():
         doubtful(text, "E 5.", "uncited", 0),
         doubtful(text, "F 6.", "uncited", 0, suggestion=6, quote="F is 6."),
         doubtful(text, "G 7.", "unread", 7),
-        DoubtfulStatement(text.index("H"), len(text), "unread", (Citation("https://h.example/", 0, 0, 1, "unread"),)),
+        doubtful(text, "I 9.", "unsupported", 99),
+        DoubtfulStatement(
+            text.index("H"), text.index("H") + 4, "unread", (Citation("https://h.example/", 0, 0, 1, "unread"),)
+        ),
     )
     assert {key: line_of(content[0].content) for key, content in document.notes.items()} == {
         "proof-◐a": "Partly supported. Source 1 does not say “1”. Source 1 says: “A is so.”",
@@ -220,6 +223,7 @@ def test_notes_say_the_verdict_and_why():
         "proof-?f": "No source is given. Source 6 says it: “F is 6.”",
         "proof-◌g": "Not checked. Source 7 was not read.",
         "proof-◌h": "Not checked. The page was not read: https://h.example/",
+        "proof-○i": "Not supported. There is no source 99.",
     }
 
 

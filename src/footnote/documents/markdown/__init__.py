@@ -107,7 +107,7 @@ def parse_document(job: ConvertDocument) -> Document | JobRefused:
         warnings=_remote_image_warnings(inlines.remote_images),
     )
     texts = [clean[span.start : span.end] for span in spans]
-    return mark_statements(document, doubtful, texts) if doubtful else document
+    return mark_statements(document, doubtful, texts, job.sources.keys()) if doubtful else document
 
 
 def _remote_image_warnings(remote: int) -> tuple[str, ...]:

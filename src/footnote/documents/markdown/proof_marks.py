@@ -5,7 +5,7 @@ and go through several paragraphs or cells: each part of it is marked, and its n
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -52,10 +52,12 @@ _MAX_REASONS = 3
 """Citations of one statement that its note goes into."""
 
 
-def mark_statements(document: Document, statements: Sequence[DoubtfulStatement], texts: Sequence[str]) -> Document:
+def mark_statements(
+    document: Document, statements: Sequence[DoubtfulStatement], texts: Sequence[str], sources: Collection[int]
+) -> Document:
     """Marks the labelled text of a document. `texts` are the statements as they were written, for those of which the
-    document shows no text of its own."""
-    marker = _Marker(document, statements)
+    document shows no text of its own; `sources` are the numbers that there are."""
+    marker = _Marker(document, statements, sources)
     blocks = marker.mark_blocks(document.blocks)
     unplaced = [Paragraph((PlainText(f"“{_shorten(texts[at])}”"), marker.note_mark(at))) for at in marker.unplaced()]
     notes = {key: marker.mark_note(content) for key, content in document.notes.items()}
@@ -63,8 +65,9 @@ def mark_statements(document: Document, statements: Sequence[DoubtfulStatement],
 
 
 class _Marker:
-    def __init__(self, document: Document, statements: Sequence[DoubtfulStatement]) -> None:
+    def __init__(self, document: Document, statements: Sequence[DoubtfulStatement], sources: Collection[int]) -> None:
         self._statements = statements
+        self._sources = sources
         self._words = _words(document.language)
         self._left = Counter(_labels(document.blocks))
         """How many parts of each statement are still to come."""
@@ -80,7 +83,7 @@ class _Marker:
     def note_mark(self, statement: int) -> NoteMark:
         """Statements with the same verdict for the same reason share a note."""
         doubtful = self._statements[statement]
-        reason = self._words.explain(doubtful)
+        reason = self._words.explain(doubtful, self._sources)
         key = self._keys.get((doubtful.verdict, reason))
         if key is None:
             key = f"{PROOF_NOTE}{_SIGNS[doubtful.verdict]}{_letters(len(self._keys))}"
@@ -147,7 +150,7 @@ class _Marker:
         if not self._in_note:
             return [self.note_mark(statement) for statement in statements]
         reasons = (
-            f"{_SIGNS[doubtful.verdict]} {self._words.explain(doubtful)}"
+            f"{_SIGNS[doubtful.verdict]} {self._words.explain(doubtful, self._sources)}"
             for doubtful in (self._statements[statement] for statement in statements)
         )
         return [PlainText(f" [{reason}]") for reason in reasons]
@@ -214,16 +217,23 @@ class _Words(Struct, frozen=True):
     nearest: str
     unread: str
     unread_link: str
+    no_source: str
     suggestion: str
     between: str = " "
     comma: str = ", "
     brackets: str = " ({})"
     stop: str = "."
 
-    def explain(self, doubtful: DoubtfulStatement) -> str:
+    def explain(self, doubtful: DoubtfulStatement, sources: Collection[int]) -> str:
         """Why a statement is marked."""
         reasons = dict.fromkeys(
-            reason for citation in doubtful.citations[:_MAX_REASONS] for reason in self._reasons(citation)
+            reason
+            for citation in doubtful.citations[:_MAX_REASONS]
+            for reason in (
+                self._reasons(citation)
+                if not citation.number or citation.number in sources
+                else [self.no_source.format(n=citation.number)]
+            )
         )
         return self.between.join((self.heads[doubtful.verdict], *reasons))
 
@@ -295,6 +305,7 @@ _WORDS: Mapping[str, _Words] = {
         nearest="Source {n} does not say this; its nearest passage: “{text}”",
         unread="Source {n} was not read.",
         unread_link="The page was not read: {text}",
+        no_source="There is no source {n}.",
         suggestion="Source {n} says it: “{text}”",
     ),
     "vi": _Words(
@@ -322,6 +333,7 @@ _WORDS: Mapping[str, _Words] = {
         nearest="Nguồn {n} không nói điều này; đoạn gần nhất: “{text}”",
         unread="Nguồn {n} chưa được đọc.",
         unread_link="Trang này chưa được đọc: {text}",
+        no_source="Không có nguồn {n}.",
         suggestion="Nguồn {n} nói điều này: “{text}”",
     ),
     "zh": _Words(
@@ -349,6 +361,7 @@ _WORDS: Mapping[str, _Words] = {
         nearest="来源 {n} 没有这样说；最接近的段落：“{text}”",
         unread="来源 {n} 未被读取。",
         unread_link="该网页未被读取：{text}",
+        no_source="没有来源 {n}。",
         suggestion="来源 {n} 有此说法：“{text}”",
         between="",
         comma="，",
@@ -380,6 +393,7 @@ _WORDS: Mapping[str, _Words] = {
         nearest="來源 {n} 沒有這樣說；最接近的段落：「{text}」",
         unread="來源 {n} 未被讀取。",
         unread_link="該網頁未被讀取：{text}",
+        no_source="沒有來源 {n}。",
         suggestion="來源 {n} 有此說法：「{text}」",
         between="",
         comma="，",

@@ -40,7 +40,7 @@ def write_inlines(
     while stack:
         inline, run_format = stack.pop()
         if after_mark and isinstance(inline, NoteMark):
-            pieces.append(_superscript_run("\u2009" if is_proof_note(inline.key) else ","))
+            pieces.append(_superscript_run("\u202f" if is_proof_note(inline.key) else ","))
         after_mark = isinstance(inline, NoteMark)
         match inline:
             case str():

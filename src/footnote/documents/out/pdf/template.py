@@ -121,7 +121,11 @@ _PAGE = """
 }
 #let comma = super[,]
 #let thin = h(0.15em)
-#let signed(label) = { text(size: 1.2em, baseline: 0.28em, label.first()); label.slice(label.first().len()) }
+#let signed(label) = box({
+  set text(dir: ltr)
+  text(size: 1.2em, baseline: 0.25em, label.first())
+  label.slice(label.first().len())
+})
 #let underlined(paint, dash, body) = underline(
   offset: 2.6pt, evade: false, stroke: (paint: paint, thickness: 0.9pt, dash: dash), body,
 )

@@ -221,6 +221,9 @@ def typst_source(document: Document, parts: Parts, families: frozenset[str], *, 
     writer = _BlockWriter(lines, document.language, parts, levels, title)
     body = [writer.write_block(block) for block in document.blocks]
     front = _front_matter(document, levels, labels, title)
+    if document.proof:
+        words = (PlainText(document.proof),)
+        front.insert(int(bool(_byline(document))), f"#byline[{lines.text_settings(words)}{lines.write(words)}]")
     first = document.blocks[0] if document.blocks else None
     if document.title not in (_heading_text(first), file_title):
         body[:0] = ["#title()", *front]
@@ -409,15 +412,17 @@ def _day(text: str | None) -> date | None:
         return None
 
 
+def _byline(document: Document) -> str:
+    return " · ".join(filter(None, (document.author, document.date)))
+
+
 def _front_matter(
     document: Document, levels: Mapping[str, int], labels: Mapping[str, str], title: Heading | None
 ) -> list[str]:
     """The author and date above the text, and the table of contents of a long document."""
     front: list[str] = []
-    if line := " · ".join(filter(None, (document.author, document.date))):
+    if line := _byline(document):
         front.append(f"#byline[{text_source(line)}]")
-    if document.proof:
-        front.append(f"#byline[{text_source(document.proof)}]")
     length = sum(len(part.text) for part in walk(document.blocks) if isinstance(part, PlainText | Code | CodeBlock))
     if len(levels) >= _MIN_CONTENTS_HEADINGS and length >= _MIN_CONTENTS_CHARS:
         base = 1 if title else 0
