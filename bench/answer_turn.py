@@ -68,8 +68,8 @@ class Transcript:
             case BlockDelta(index, TextGrowth(text)):
                 self.texts[index] = self.texts.get(index, "") + text
             case BlockDelta(index, CitationsGrowth(citations)):
-                if any(citation.verdict == "supported" for citation in citations):
-                    self.supported.add(index)
+                is_supported = any(citation.verdict == "supported" for citation in citations)
+                (self.supported.add if is_supported else self.supported.discard)(index)
             case RoundRestart(from_index):
                 self._drop(from_index)
             case MessageDelta():

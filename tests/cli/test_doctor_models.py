@@ -200,3 +200,27 @@ async def test_a_model_that_does_not_answer_is_given_up(tmp_path: Path, monkeypa
 
     [tools] = [result for result in found if result.check == "tools"]
     assert (tools.status, tools.message) == ("WARN", f"ollama/{SMALL} did not answer a question within 120 seconds")
+
+
+async def test_it_says_who_takes_the_second_look(tmp_path: Path) -> None:
+    checker = "bespoke-minicheck:latest"
+    ollama = Ollama({LARGE: MODELS[LARGE], checker: OllamaModel(size="7.7B")}, answer=lambda *_: CALLED)
+    async with ollama.serve() as server:
+        variables = {"FOOTNOTE_MODELS_PROVIDERS_OLLAMA_BASE_URL": f"{server.url}/v1"}
+
+        async def second_look(name: str) -> tuple[int, list[dict[str, Any]]]:
+            code, found = await doctor(tmp_path, **variables, FOOTNOTE_CITATIONS_MODEL=name)
+            return code, found["second look"]
+
+        assert await second_look("session") == (
+            0,
+            ok("the model of the run, if it has more than 4 billion parameters"),
+        )
+        assert await second_look("off") == (0, ok("nobody takes one: citations.model is off"))
+        named = "ollama/bespoke-minicheck (citations.model): the server answers, a model for checking"
+        assert await second_look("ollama/bespoke-minicheck") == (0, ok(named))
+        code, [absent] = await second_look("ollama/qwen3")
+        assert (code, absent["status"], absent["remedy"]) == (0, "WARN", "ollama pull qwen3")
+        code, [keyless] = await second_look("openai/gpt-5")
+        assert (code, keyless["status"]) == (0, "WARN")
+        assert "OPENAI_API_KEY" in keyless["message"] + keyless["remedy"]

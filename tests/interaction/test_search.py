@@ -152,7 +152,7 @@ async def test_a_model_summarises_and_its_footnotes_are_checked(tmp_path: Path, 
     )
     async with SearchServer("duckduckgo", hits(web, OXYGEN)) as search:
         settings = keyless(tmp_path, web, search) | environment("anthropic", upstream, tmp_path)
-        async with App.open(environ=settings) as app:
+        async with App.open(environ=settings | {"FOOTNOTE_CITATIONS_MODEL": "off"}) as app:
             run = await app.ask("Who coined the name oxygen in 1777?")
             events = await follow(run)
     [result] = results(events)

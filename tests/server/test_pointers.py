@@ -41,6 +41,7 @@ async def searching_server(home: Path, upstream: Upstream | None, **more: str) -
                 "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]',
                 "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": search.url,
                 "FOOTNOTE_TOOLS_WEB_SEARCH_SUMMARY": "false",
+                "FOOTNOTE_CITATIONS_MODEL": "off",
             }
             async with open_server(home, upstream, **settings | more) as harness:
                 yield harness

@@ -58,10 +58,10 @@ async def run(
     turn, indexes = state.turn, state.indexes
     window = Window(turn, model)
     responder = GuidedModel(model, abilities.sources) if model.profile.is_guided else model
+    title = partial(toolbox.title, locale=turn.locale)
     yield state.start()
     repair = FileRepair(state, window, model, toolbox, abilities, approver)
-    message = state.interrupted_response()
-    withheld = False
+    message, withheld = state.interrupted_response(), False
     while not repair.has_begun:
         with ROUNDS() as span:
             earlier = len(state.responses) - (message is not None)
@@ -74,7 +74,7 @@ async def run(
                 context = _add_used_up_note(context, used_up=withheld and earlier > 0)
                 for step in state.record_summary(summary):
                     yield step
-                response = Round(responder, indexes, partial(toolbox.title, locale=turn.locale), abilities.sources)
+                response = Round(responder, indexes, title, abilities.sources, abilities.second_look)
                 async with aclosing(response.events(context, window.options, cancel)) as events:
                     async for event in events:
                         state.observe(event)
@@ -86,7 +86,7 @@ async def run(
                     continue
                 message = response.message
                 window.calibrate(message.usage)
-                yield state.append_response(message)
+                yield state.append_response(message, response.review)
             if not message.calls:
                 break
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from footnote.cancel import CancelScope
 from footnote.evidence.claims import may_cite
 from footnote.evidence.pointers import PointerFilter, plain_footnotes
+from footnote.evidence.second_look import SecondLook, SecondLookResult, needs_review
 from footnote.evidence.sources import Sources
 from footnote.evidence.verdict import check_citations
 from footnote.models.base import Context, Model, Options
@@ -95,11 +96,23 @@ class _CallArguments:
 
 
 class Round:
-    """One request to the model. After `events` is exhausted, `message` is the response."""
+    """One request to the model. After `events` is exhausted, `message` is the response, and `review` the second look at
+    its last text, if there was one."""
 
     message: AssistantMessage
 
-    def __init__(self, model: Model, numbering: Iterator[int], title: Callable[[str], str], sources: Sources) -> None:
+    def __init__(
+        self,
+        model: Model,
+        numbering: Iterator[int],
+        title: Callable[[str], str],
+        sources: Sources,
+        second_look: SecondLook | None = None,
+    ) -> None:
+        self.review: SecondLookResult | None = None
+        self._second_look = second_look
+        self._held_text: int | None = None
+        """The last text, by its index in the stream, if its block stays open for a second look."""
         self._model = model
         self._numbering = numbering
         self._title = title
@@ -119,6 +132,7 @@ class Round:
 
     async def events(self, context: Context, options: Options, cancel: CancelScope) -> AsyncGenerator[Event, None]:
         indexes = self._indexes
+        done: Done | None = None
         async with aclosing(self._model.stream(context, options, cancel)) as stream:
             async for event in stream:
                 if isinstance(event, TextDelta):
@@ -126,12 +140,22 @@ class Round:
                         yield BlockDelta(indexes[event.index], TextGrowth(text))
                 elif isinstance(event, ThinkingDelta):
                     yield BlockDelta(indexes[event.index], ThinkingGrowth(event.delta))
+                elif isinstance(event, Done):
+                    done = event
                 else:
-                    if isinstance(event, TextEnd):
-                        for growth in await self._finish_text(event):
-                            yield growth
+                    for step in await self._end_block(event):
+                        yield step
                     for step in self._convert_event(event):
                         yield step
+        if done is not None:
+            # A second look may take a while, and the connection to the model is closed by now.
+            for step in (*await self._review_held_text(done, cancel), *self._convert_event(done)):
+                yield step
+
+    async def _end_block(self, event: StreamEvent) -> list[BlockDelta | BlockStop]:
+        """What has to be said of blocks that ended, before an event is converted."""
+        stop = self._release_held_text()
+        return [*stop, *await self._finish_text(event)] if isinstance(event, TextEnd) else stop
 
     async def _finish_text(self, event: TextEnd) -> list[BlockDelta]:
         """The end of a text, and the verdicts on its footnotes, from a thread: pages may be long."""
@@ -142,8 +166,25 @@ class Round:
         if len(text) >= LONG_TEXT_CHARS or may_cite(text):
             citations = await asyncio.to_thread(_check, text, self._sources, pointers)
         self._texts[event.index] = Text(text, citations)
+        if self._second_look is not None and needs_review(citations, self._sources):
+            self._held_text = event.index
         growths = ([TextGrowth(rest)] if rest else []) + ([CitationsGrowth(citations)] if citations else [])
         return [BlockDelta(self._indexes[event.index], growth) for growth in growths]
+
+    async def _review_held_text(self, done: Done, cancel: CancelScope) -> list[BlockDelta | BlockStop]:
+        """The end of the text that ends the answer. Before it the verdicts after a second look, if they are others."""
+        held = self._held_text
+        if held is None or self._second_look is None or done.message.calls:
+            return self._release_held_text()
+        text = self._texts[held]
+        self.review = await self._second_look.review(text.text, text.citations, self._sources, cancel)
+        self._texts[held] = Text(text.text, self.review.citations)
+        growth = BlockDelta(self._indexes[held], CitationsGrowth(self.review.citations))
+        return [*([growth] if self.review.citations != text.citations else []), *self._release_held_text()]
+
+    def _release_held_text(self) -> list[BlockDelta | BlockStop]:
+        held, self._held_text = self._held_text, None
+        return [] if held is None else [BlockStop(self._indexes[held])]
 
     def _convert_event(self, event: StreamEvent) -> Iterator[Event]:
         match event:
@@ -153,7 +194,8 @@ class Round:
             case ThinkingStart():
                 yield BlockStart(self._open_block(event.index), ThinkingBlock())
             case TextEnd() | ThinkingEnd():
-                yield BlockStop(self._indexes[event.index])
+                if event.index != self._held_text:
+                    yield BlockStop(self._indexes[event.index])
             case ToolCallStart():
                 self._writing_calls[event.index] = _CallArguments(event.id, self._title(event.name))
             case ToolCallDelta():

@@ -14,6 +14,7 @@ from footnote.agent.calls import (
 )
 from footnote.agent.turn import CallBegun, CallEnded, HistorySummarised, Indexes, MessageCompleted, Step, Turn
 from footnote.agent.window import SummaryResult, question_index
+from footnote.evidence.second_look import SecondLookResult
 from footnote.models.profiles import Price
 from footnote.protocol.events import (
     AttachmentsBlock,
@@ -131,9 +132,12 @@ class TurnState:
             case _:
                 pass
 
-    def append_response(self, message: AssistantMessage) -> MessageCompleted:
+    def append_response(self, message: AssistantMessage, review: SecondLookResult | None = None) -> MessageCompleted:
+        """`review`: the second look at its last text."""
         self.messages = (*self.messages, message)
         self._add_usage(message.usage)
+        if review is not None:
+            self.record_second_look(review.usage, review.cost)
         return MessageCompleted(message, self.indexes.count)
 
     def append_results(self, calls: Calls) -> Iterator[MessageCompleted]:

@@ -27,7 +27,7 @@ from footnote.cli.local_checks import (
     check_page_reading,
     check_storage,
 )
-from footnote.cli.model_checks import check_keys, check_models
+from footnote.cli.model_checks import check_keys, check_models, check_second_look
 from footnote.cli.provider_checks import check_network, check_search, check_tool_servers
 from footnote.cli.terminal.clean import clean_line
 from footnote.config.environment import process_environment
@@ -41,6 +41,7 @@ STORE_CHECKS: tuple[Check, ...] = (check_database, check_storage)
 CHECKS: tuple[Check, ...] = (
     check_keys,
     check_models,
+    check_second_look,
     check_search,
     check_page_reading,
     check_fonts,

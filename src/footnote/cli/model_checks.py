@@ -25,7 +25,7 @@ from footnote.models.base import Context, Endpoint, Options
 from footnote.models.call_notations import CallNotations, WrittenCall
 from footnote.models.errors import TOOLS_UNSUPPORTED
 from footnote.models.local_server import LocalModelFacts, LocalServerKind, probe_local_server
-from footnote.models.profiles import Profile, billions_in_name
+from footnote.models.profiles import MAX_SMALL_BILLIONS, Profile, billions_in_name
 from footnote.models.retry import Retry
 from footnote.models.stream import HttpModel, list_models
 from footnote.net.client import ConnectionFailed, Net
@@ -85,6 +85,31 @@ async def check_models(context: CheckContext) -> AsyncIterator[CheckResult]:
     for results in await asyncio.gather(*(_check_model(context, choice) for choice in choices.values())):
         for result in results:
             yield result
+
+
+async def check_second_look(context: CheckContext) -> AsyncIterator[CheckResult]:
+    """Who takes a second look at statements, and whether that model can be asked."""
+    settings = context.configuration.settings
+    name = settings.citations.model
+    if name == "off":
+        yield CheckResult("second look", "OK", "nobody takes one: citations.model is off")
+        return
+    if name == "session":
+        message = f"the model of the run, if it has more than {MAX_SMALL_BILLIONS} billion parameters"
+        yield CheckResult("second look", "OK", message)
+        return
+    try:
+        choice = resolve_model(settings, name, None)
+    except ConfigError as error:
+        yield CheckResult("second look", "WARN", f"nobody takes one: {error.message}", "Change citations.model.")
+        return
+    listed = await _list_models(context.net, choice.type, choice.endpoint)
+    result = _list_result(choice, f"{choice.id} (citations.model)", listed)
+    # Without a second look everything else works.
+    status = "OK" if result.status == "OK" else "WARN"
+    kind = ", a model for checking" if choice.profile.checks else ""
+    remedy = f"ollama pull {choice.model}" if choice.provider == "ollama" and status == "WARN" else result.remedy
+    yield CheckResult("second look", status, f"{result.message}{kind if status == 'OK' else ''}", remedy)
 
 
 def _choose(settings: Settings, model: str | None, ollama_models: list[str] | None) -> ModelChoice | CheckResult:

@@ -216,8 +216,8 @@ class Footnotes:
             case BlockDelta(index, TextGrowth(text)) | BlockStart(index, TextBlock(text)):
                 self._texts.setdefault(index, []).append(text)
             case BlockDelta(index, CitationsGrowth(citations)):
-                cited = cited_sentences("".join(self._texts.get(index, ())), citations)
-                self._cited.setdefault(index, []).extend(cited)
+                # Verdicts after a second look replace those by text.
+                self._cited[index] = list(cited_sentences("".join(self._texts.get(index, ())), citations))
             case BlockStart(content_block=Result(artifact=dict(artifact))):
                 for source in sources_in(artifact):
                     self._add_source(source)
