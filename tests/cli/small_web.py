@@ -30,11 +30,16 @@ def article(title: str, *paragraphs: str, **headers: str) -> PageReply:
 def env_for(
     home: Path, web: Web, *servers: SearchServer, upstream: Upstream | None = None, api: Api = "openai", **more: str
 ) -> dict[str, str]:
-    """Settings that point to these providers, and allow pages of the small web to be read."""
+    """Settings that point to these providers, and allow pages of the small web to be read. A scripted model takes no
+    second look at its answers."""
     prefix = "FOOTNOTE_TOOLS_WEB_SEARCH_"
     places = {f"{prefix}PROVIDERS_{one.provider.upper()}_BASE_URL": one.url for one in servers}
     keys = {f"{one.provider.upper()}_API_KEY": KEY for one in servers if one.provider == "brave"}
-    facts = {f"{prefix}ALLOW_PRIVATE_HOSTS": web.host, f"{prefix}TIMEOUT_SECONDS": "30"}
+    facts = {
+        f"{prefix}ALLOW_PRIVATE_HOSTS": web.host,
+        f"{prefix}TIMEOUT_SECONDS": "30",
+        "FOOTNOTE_CITATIONS_MODEL": "off",
+    }
     return environment(home, upstream, api, **{**facts, **places, **keys, **more})
 
 
