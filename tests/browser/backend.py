@@ -63,6 +63,7 @@ async def open_backend(
                 "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]',
                 "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": search.url,
                 "FOOTNOTE_TOOLS_WEB_SEARCH_TIMEOUT_SECONDS": "60",
+                "FOOTNOTE_CITATIONS_MODEL": "off",  # of which the scripts know nothing
                 **settings,
             }
             async with open_server(home, upstream, **known) as server:

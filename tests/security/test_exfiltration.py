@@ -35,7 +35,8 @@ async def web() -> AsyncIterator[Web]:
 
 @pytest.fixture
 def open_model_server(tmp_path: Path, upstream: Upstream, web: Web) -> Callable[[], Any]:
-    return lambda: open_server(tmp_path, upstream, FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS=web.host)
+    settings = {"FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": web.host, "FOOTNOTE_CITATIONS_MODEL": "off"}
+    return lambda: open_server(tmp_path, upstream, **settings)
 
 
 class ObedientModel:

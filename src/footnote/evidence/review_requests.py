@@ -25,7 +25,7 @@ from footnote.text.terms import terms
 Opinion: TypeAlias = Literal["supports", "partly", "contradicts", "nothing"]
 
 
-class DoubtfulStatement(Struct, frozen=True):
+class ReviewedStatement(Struct, frozen=True):
     """A statement and one page that it cites. `found` are the passages of the page on which it may rest, the best
     first; `background` is shown where there is room."""
 
@@ -70,7 +70,7 @@ def find_passages(text: str, page: PageIndex, citation: Citation, sources: Sourc
     return tuple(dict.fromkeys(found)), Span(0, end)
 
 
-def _fit_passages(statement: DoubtfulStatement, max_characters: int) -> list[Span]:
+def _fit_passages(statement: ReviewedStatement, max_characters: int) -> list[Span]:
     """The best passages for a statement, in order and without overlap, of at most so many characters."""
     chosen: list[Span] = []
     left = max_characters
@@ -118,9 +118,9 @@ Answer with JSON and nothing else, one entry a statement:
 _SPACE = re.compile(r"\s+")
 
 
-def review_prompt(statements: Sequence[DoubtfulStatement], max_characters: int) -> str:
+def review_prompt(statements: Sequence[ReviewedStatement], max_characters: int) -> str:
     """The statements by page, each page with the passages of all its statements, within so many characters."""
-    by_page: dict[tuple[int, str], list[DoubtfulStatement]] = {}
+    by_page: dict[tuple[int, str], list[ReviewedStatement]] = {}
     for statement in statements:
         by_page.setdefault((statement.number, statement.page.snapshot_id), []).append(statement)
     share = max_characters // max(1, len(statements))
@@ -140,7 +140,7 @@ def one_line(text: str) -> str:
     return _SPACE.sub(" ", text).strip()
 
 
-def check_prompt(statement: DoubtfulStatement, max_characters: int) -> str:
+def check_prompt(statement: ReviewedStatement, max_characters: int) -> str:
     """The form of models that were made for checking, such as Bespoke-MiniCheck. Line breaks are taken out: a page may
     not add a claim of its own."""
     text = statement.page.text

@@ -21,9 +21,9 @@ from footnote.evidence.page_index import PageIndex, trim_quote
 from footnote.evidence.quotations import ComparedPage, Proof, states_something, weigh_quotation
 from footnote.evidence.review_requests import (
     SYSTEM_PROMPT,
-    DoubtfulStatement,
     Opinion,
     ReviewAnswer,
+    ReviewedStatement,
     check_prompt,
     find_passages,
     read_answer,
@@ -74,10 +74,10 @@ class _Response(Struct, frozen=True):
     cost: float | None = 0.0
 
 
-class _Reviewed(Struct, frozen=True):
+class _StatementPlaces(Struct, frozen=True):
     """A statement, and the places of its citations among those of the text."""
 
-    statement: DoubtfulStatement
+    statement: ReviewedStatement
     places: tuple[int, ...]
 
 
@@ -112,7 +112,7 @@ class SecondLook:
     # Batched requests ------------------------------------------------------------------------------------------------
 
     async def _ask(
-        self, statements: Sequence[DoubtfulStatement], cancel: CancelScope
+        self, statements: Sequence[ReviewedStatement], cancel: CancelScope
     ) -> tuple[dict[int, list[ReviewAnswer]], list[_Response]]:
         """The answers about all statements, from one request or two."""
         share = self.model.profile.window // 3
@@ -130,7 +130,7 @@ class SecondLook:
         return answers, responses
 
     async def _check(
-        self, statements: Sequence[DoubtfulStatement], cancel: CancelScope
+        self, statements: Sequence[ReviewedStatement], cancel: CancelScope
     ) -> tuple[dict[int, list[ReviewAnswer]], list[_Response]]:
         """The answers of a model that says Yes or No to one statement. It quotes nothing: the passages are those that
         comparing texts found."""
@@ -193,20 +193,22 @@ async def _response(model: Model, request: Context, options: Options, scope: Can
 # The statements ------------------------------------------------------------------------------------------------------
 
 
-def _statements(text: str, citations: Sequence[Citation], sources: Sources) -> list[_Reviewed]:
+def _statements(text: str, citations: Sequence[Citation], sources: Sources) -> list[_StatementPlaces]:
     """The statements to review, each once for a source that it cites."""
     claims = _claim_texts(text, citations)
     places: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
     for place, (one, claim) in enumerate(zip(citations, claims, strict=True)):
         if one.verdict in _REVIEWED and claim and sources.pages(one.number):
             places[claim, one.number].append(place)
-    reviewed: list[_Reviewed] = []
+    reviewed: list[_StatementPlaces] = []
     for (claim, number), found in islice(places.items(), MAX_REQUESTS * STATEMENTS_PER_REQUEST):
         citation = citations[found[0]]
         pages = sources.pages(number)
         page = next((one for one in pages if one.snapshot_id == citation.snapshot_id), pages[0])
         passages = find_passages(claim, page, citation, sources)
-        reviewed.append(_Reviewed(DoubtfulStatement(len(reviewed) + 1, claim, number, page, *passages), tuple(found)))
+        reviewed.append(
+            _StatementPlaces(ReviewedStatement(len(reviewed) + 1, claim, number, page, *passages), tuple(found))
+        )
     return reviewed
 
 
@@ -229,7 +231,7 @@ def _claim_texts(text: str, citations: Sequence[Citation]) -> list[str]:
 
 
 def _decide(
-    citations: Sequence[Citation], reviewed: Iterable[_Reviewed], answers: Mapping[int, Sequence[ReviewAnswer]]
+    citations: Sequence[Citation], reviewed: Iterable[_StatementPlaces], answers: Mapping[int, Sequence[ReviewAnswer]]
 ) -> tuple[Citation, ...]:
     decided = list(citations)
     pages: dict[str, ComparedPage] = {}
