@@ -60,6 +60,7 @@ async def open_backend(
         found = [Hit(path.rpartition("/")[2].replace("_", " "), web.url(path), f"About {path}.") for path in hits]
         async with SearchServer("duckduckgo", found) as search:
             known = {
+                "FOOTNOTE_CITATIONS_REPAIR": "off",  # a request more, of which the scripts know nothing
                 "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]',
                 "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": search.url,
                 "FOOTNOTE_TOOLS_WEB_SEARCH_TIMEOUT_SECONDS": "60",

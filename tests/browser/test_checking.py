@@ -41,6 +41,8 @@ async def test_a_pasted_text_becomes_a_session_with_its_verdicts(backend: PageBa
     await field.press("Control+Enter")
     await expect(chat.viewer).to_have_count(0)
     await chat.wait_for_answer()
+    # The report has counts of its own, and is no answer of a model.
+    await expect(chat.log.locator(".proof-line")).to_have_count(0)
     await chat.log.locator(".chat-file-open").filter(has_text="checked.md").click()
     await expect(chat.viewer.locator(".proof-line")).to_contain_text("2 statements: 1 supported")
     await chat.viewer.locator(".chat-footnote[data-verdict=supported]").first.click()

@@ -18,7 +18,7 @@ export function AnswerProof({ turn }: { turn: Turn }) {
   const room = useRef<HTMLDivElement>(null);
   const { blocks } = turn.answer;
   const statements = useMemo(() => judgedIn(blocks, () => room.current?.closest(".chat-answer")), [blocks]);
-  if (statements.length === 0) return null;
+  if (statements.length === 0 || isCheck(blocks)) return null;
   return (
     <div ref={room} className="chat-proof">
       <Proof statements={statements}>
@@ -26,6 +26,11 @@ export function AnswerProof({ turn }: { turn: Turn }) {
       </Proof>
     </div>
   );
+}
+
+/** The report on a text that was checked lists its statements that do not hold, with counts of its own. */
+function isCheck(blocks: readonly Block[]): boolean {
+  return blocks.some((block) => block.type === "tool_use" && block.name === "check_text");
 }
 
 /** Asks the model to correct what does not hold. The reader only quotes: it has nothing to correct. */

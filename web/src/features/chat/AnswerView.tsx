@@ -78,6 +78,7 @@ function Doing({ answer }: { answer: Answer }) {
     return <span className="chat-waiting">{t.waiting(t.elapsed(seconds))}</span>;
   if (answer.writing) return <Writing progress={answer.writing} />;
   if (answer.blocks.length === 0) return answer.phase === "waiting" ? t.starting : t.working;
+  if (isJudged(answer)) return t.checkingStatements;
   const last = answer.blocks.findLast((block) => block.type !== "unknown");
   const speaks = last && "open" in last && last.open;
   return speaks ? <span className="ui-hidden">{t.working}</span> : t.working;

@@ -48,6 +48,7 @@ export const words = phrases({
 
     thinking: "Thinking…",
     thought: "Thought",
+    checkingStatements: "Checking statements…",
     working: "Working…",
     waiting: (time: string) => `Waiting for the model · ${time}`,
     elapsed: (seconds: number) => (seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`),
@@ -149,6 +150,7 @@ export const words = phrases({
 
     thinking: "Đang suy nghĩ…",
     thought: "Suy nghĩ",
+    checkingStatements: "Đang kiểm tra các nhận định…",
     working: "Đang làm việc…",
     waiting: (time: string) => `Đang chờ mô hình · ${time}`,
     elapsed: (seconds: number) =>
@@ -251,6 +253,7 @@ export const words = phrases({
 
     thinking: "正在思考…",
     thought: "思考过程",
+    checkingStatements: "正在核对陈述…",
     working: "正在处理…",
     waiting: (time: string) => `正在等待模型 · ${time}`,
     elapsed: (seconds: number) =>
