@@ -15,7 +15,8 @@ ARABIC = "ما هي إعادة تدوير البطاريات؟"
 BOX = "(element) => { const { left, right, width } = element.getBoundingClientRect(); return [left, right, width]; }"
 TEXT_LEFT = """(element) => {
   const range = document.createRange();
-  range.selectNodeContents(element);
+  // Of the letters: the box around them may begin further to the left.
+  range.selectNodeContents(document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode());
   const { left } = element.getBoundingClientRect();
   return Math.round(Math.max(left, range.getBoundingClientRect().left));
 }"""
