@@ -1,15 +1,21 @@
 """Verdicts are checked again as far as their sources are in the bundle."""
 
+import json
+
 import msgspec
 from msgspec.structs import replace
 
 from footnote.bundles.derived import BundledMessage
 from footnote.bundles.recheck import RecheckResult, recheck
 from footnote.bundles.schema import RunRecord
+from footnote.cancel import CancelScope
+from footnote.evidence.second_look import SecondLook
 from footnote.evidence.sources import Sources
 from footnote.evidence.verdict import check_citations
+from footnote.models.scripted import ScriptedModel
+from footnote.models.scripted import text as said
 from footnote.protocol.messages import AssistantMessage, Text, ToolResultMessage
-from footnote.protocol.sources import Snapshot, Source
+from footnote.protocol.sources import Citation, Snapshot, Source
 from footnote.sessions.turns import RunEnding, RunRequest
 
 OLD = Snapshot(url="https://a.example/tower", text="The tower is 300 metres high. It was built in 1889.")
@@ -110,3 +116,29 @@ def test_a_text_that_was_never_read_there_proves_nothing() -> None:
         spoken_messages(*results, assistant_message(Text(text, lie))), snapshots_by_id(OLD, OTHER), frozenset()
     ).otherwise
     assert "judged again it is 'unsupported'" in wrong
+
+
+async def test_a_verdict_by_a_model_holds_if_its_quotation_can_prove_it() -> None:
+    results = (search_result("c1", 1, OLD), search_result("c2", 2, OTHER))
+    texts = snapshots_by_id(OLD, OTHER)
+    sources = Sources.from_messages(results, texts)
+    text = "Tháp được xây dựng vào năm 1889 [1]. Tháp cao 330 mét [1]. Con sông dài 777 km [2]."
+    quotations = ["It was built in 1889.", "The tower is 300 metres high.", "The river is 777 kilometres long."]
+    entries = [{"id": at, "verdict": "supports", "quotation": quotation} for at, quotation in enumerate(quotations, 1)]
+    look = SecondLook(ScriptedModel([[said(json.dumps(entries))]]))
+    reviewed = await look.review(text, check_citations(text, sources), sources, CancelScope())
+    assert [(one.verdict, one.by) for one in reviewed.citations] == [
+        ("supported", "model"),
+        ("partial", "model"),
+        ("supported", "model"),
+    ]
+
+    def judged_otherwise(citations: tuple[Citation, ...]) -> tuple[str, ...]:
+        return recheck(
+            spoken_messages(*results, assistant_message(Text(text, citations))), texts, frozenset()
+        ).otherwise
+
+    assert judged_otherwise(reviewed.citations) == ()
+    forged = replace(reviewed.citations[1], verdict="supported", missing=None)
+    [otherwise] = judged_otherwise((reviewed.citations[0], forged, reviewed.citations[2]))
+    assert "its verdict is 'supported'" in otherwise

@@ -14,7 +14,7 @@ from footnote.evidence.lexicon import directions, negations
 from footnote.evidence.page_index import PageIndex
 from footnote.evidence.tokens import find_names, is_character, tokenize
 from footnote.evidence.values import Fact, Value, contains_value, extract_values
-from footnote.evidence.verdict import find_evidence
+from footnote.evidence.verdict import Evidence, find_evidence
 from footnote.protocol.sources import Snapshot
 from footnote.text.languages import detect_language
 from footnote.text.sentences import Span, sentences
@@ -197,8 +197,9 @@ def states_something(page: PageIndex, span: Span) -> bool:
     lines = page.text[line_start : span.end].split("\n")
     lines[0] = lines[0] if _HEADING.match(lines[0]) else lines[0][span.start - line_start :]
     body = "\n".join(line for line in lines if not _HEADING.match(line))
-    words = [token for token in tokenize(body, page.language).tokens if token.is_content and not token.value]
-    return sum(0.5 if is_character(token.key) else 1.0 for token in words) >= _MIN_CONTENT
+    content = [token for token in tokenize(body, page.language).tokens if token.is_content]
+    has_word = any(token.value is None for token in content)
+    return has_word and sum(0.5 if is_character(token.key) else 1.0 for token in content) >= _MIN_CONTENT
 
 
 def weigh_quotation(statement: str, page: PageIndex, span: Span) -> Proof:
@@ -219,7 +220,7 @@ def weigh_quotation(statement: str, page: PageIndex, span: Span) -> Proof:
     is_alike = len(shared) >= _MIN_SHARED_TO_NEGATE * min(len(claimed), len(quoted))
     return Proof(
         missing,
-        is_denied=evidence.contradicts or (is_alike and _is_negated_once(statement, quotation)),
+        is_denied=_contradicts(evidence) or (is_alike and _is_negated_once(statement, quotation)),
         is_stated=evidence.verdict == "supported",
         is_related=bool(shared) or len(claimed) < _MIN_KEYS,
         is_about=len(shared) >= max(1.0, _MIN_SHARED_TO_DENY * len(claimed)),
@@ -229,6 +230,10 @@ def weigh_quotation(statement: str, page: PageIndex, span: Span) -> Proof:
 def _is_translation(statement: str, page: PageIndex) -> bool:
     """Whether statement and page are in different languages, as far as that can be told."""
     return detect_language(statement) != page.language
+
+
+def _contradicts(evidence: Evidence) -> bool:
+    return evidence.verdict == "contradicted" or bool(getattr(evidence, "contradicts", False))
 
 
 def _is_negated_once(statement: str, quotation: str) -> bool:

@@ -195,7 +195,7 @@ async def _response(model: Model, request: Context, options: Options, scope: Can
 
 def _statements(text: str, citations: Sequence[Citation], sources: Sources) -> list[_StatementPlaces]:
     """The statements to review, each once for a source that it cites."""
-    claims = _claim_texts(text, citations)
+    claims = claim_texts(text, citations)
     places: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
     for place, (one, claim) in enumerate(zip(citations, claims, strict=True)):
         if one.verdict in _REVIEWED and claim and sources.pages(one.number):
@@ -212,7 +212,7 @@ def _statements(text: str, citations: Sequence[Citation], sources: Sources) -> l
     return reviewed
 
 
-def _claim_texts(text: str, citations: Sequence[Citation]) -> list[str]:
+def claim_texts(text: str, citations: Sequence[Citation]) -> list[str]:
     """What each citation is to prove: its sentence as a reader sees it, or the part of it before the marker."""
     claims = {(claim.start, claim.end): claim for claim in extract_claims(text)}
     cites = {place: list(claim.cites) for place, claim in claims.items()}
@@ -271,6 +271,18 @@ def _judge(one: Citation, opinion: Opinion, proof: Proof, page: PageIndex, span:
         missing=missing if verdict == "partial" else None,
         differences=(),
     )
+
+
+def may_follow(decided: Citation, by_text: Citation, claim: str, sources: Sources) -> bool:
+    """Whether a model can have moved a verdict by text to this one, by its quotation and the rules of a second look.
+    `claim` is what the citation is to prove."""
+    start, end = decided.quote_start, decided.quote_end
+    page = next((one for one in sources.pages(decided.number) if one.snapshot_id == decided.snapshot_id), None)
+    if page is None or start is None or end is None or not states_something(page, Span(start, end)):
+        return False
+    proof = weigh_quotation(claim, page, Span(start, end))
+    opinions: tuple[Opinion, ...] = ("supports", "partly", "contradicts")
+    return any(_judge(by_text, opinion, proof, page, Span(start, end)) == decided for opinion in opinions)
 
 
 def _verdict(one: Citation, opinion: Opinion, proof: Proof, *, is_same: bool) -> Verdict | None:
