@@ -36,7 +36,7 @@ from footnote.protocol.tools import Locale
 from footnote.sessions.file_citations import MAX_PAGE_CHARACTERS
 from footnote.sessions.run import RunResources, RunSpec
 from footnote.tools.base import Abilities, Tool
-from footnote.tools.check_text import check_text
+from footnote.tools.check_text import check_tool
 from footnote.tools.mcp import McpSource
 from footnote.tools.provenance import Addresses
 from footnote.tools.registry import Toolbox, builtin_tools, merge, plugin_tools
@@ -147,10 +147,10 @@ class SettingsRunBuilder:
             workspace=spec.workspace,
             web=self.web_search(resolve_search(self._configuration.settings), sources, model, library),
             sources=sources,
-            second_look=await self.second_look(model),
             proofs=spec.proofs,
         )
-        toolbox = Toolbox((wrap_tool(check_text, files=spec.workspace),))
+        tool = check_tool(await self.second_look(model))
+        toolbox = Toolbox((wrap_tool(tool, files=spec.workspace),))
         return RunResources("", toolbox, abilities, 2, None, CheckModel(model))
 
     def web_search(self, settings: WebSearchSettings, sources: Sources, model: Model, library: Library) -> WebSearch:

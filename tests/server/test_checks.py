@@ -1,5 +1,7 @@
 """Checks of texts that others wrote, over HTTP: `POST /v2/checks`."""
 
+import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -7,8 +9,9 @@ from typing import Any
 import pytest
 
 from cli.small_web import article
-from server.harness import ApiClient, ServerHarness, open_server, parse_events
-from web import PageReply, Web, redirect
+from server.harness import SECONDS, ApiClient, ServerHarness, answer_text, open_server, parse_events
+from upstream import Upstream, reply, say, stop
+from web import PageReply, Web, hanging_reply, redirect
 from web.pdf import pdf
 
 COBALT = "From 18 August 2031 new electric vehicle batteries shall contain at least 16 percent recovered cobalt."
@@ -194,3 +197,57 @@ async def test_of_many_links_the_first_sixty_are_read_and_the_others_are_named(s
     assert (statuses.count("read"), statuses.count("failed"), len(statuses)) == (60, 5, 65)
     assert len([one for one in site.requests if one.path == "/page-0"]) == 1
     assert "first 60 links" in result["content"]
+
+
+async def test_the_footnotes_of_a_page_lead_to_its_sources_and_links_within_its_site_do_not(tmp_path: Path, site: Web):
+    body = (
+        f"<html><body><article><h1>Batteries</h1><p>{COBALT}<sup><a href='#note-1'>[1]</a></sup> The <a href='/law'>law"
+        "</a> is a long one, with many more words than anybody likes to read in one evening.</p><h2>References</h2>"
+        f"<ol><li id='note-1'><a href='#ref-1'>^</a> <a href='{site.url('/cobalt')}'>The law</a>.</ol></article></body>"
+    )
+    async with Web() as other:
+        other.put("/wiki", PageReply(headers={"Content-Type": "text/html"}, body=body.encode()))
+        hosts = json.dumps([site.host, other.host])
+        async with open_server(tmp_path, FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS=hosts) as server:
+            started, events = await check(server.local, url=other.url("/wiki"))
+            [result] = _results(events)
+            assert [one["url"] for one in result["artifact"]["sources"]] == [site.url("/cobalt")]
+            assert result["artifact"]["proof"]["counts"]["supported"] == 1
+            assert f"{COBALT} [1]" in await _content(server.local, started["session_id"])
+
+
+async def test_a_model_takes_a_second_look_and_answers_what_is_asked_next(
+    tmp_path: Path, site: Web, upstream: Upstream
+):
+    said = {"id": 1, "verdict": "supports", "quotation": COBALT[5:]}
+    upstream.script(reply(say(json.dumps([said])), stop()), reply(say("I see it."), stop()))
+    settings = {"FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{site.host}"]'}
+    async with open_server(tmp_path, upstream, **settings) as server:
+        claim = "Kể từ 18/8/2031, pin xe điện mới phải chứa tối thiểu 16 phần trăm coban tái chế"
+        started, events = await check(server.local, text=f"{claim} ({site.url('/cobalt')}).")
+        [citation] = _results(events)[0]["artifact"]["proof"]["citations"]
+        assert (citation["verdict"], citation["by"]) == ("supported", "model")
+        assert len(upstream.requests) == 1, "the report repeats what was looked at"
+        session_id = started["session_id"]
+        stored = await server.local.request("GET", f"/v2/sessions/{session_id}/files/citations?file_path=/checked.md")
+        assert stored.json["citations"] == [citation]
+        [end] = [one for one in events if one["type"] == "message_delta"]
+        assert end["usage"]["input_tokens"] > 0
+        answer = await server.local.ask_for_events(session_id, "What did you find?")
+        assert answer_text(answer) == "I see it."
+        sent = json.dumps(upstream.requests[-1].body, ensure_ascii=False)
+        assert "check_text" in sent
+        assert "/checked.md" in sent
+        assert '"name": "write_file"' in sent, "a question after a check is answered with the tools of the agent"
+
+
+async def test_a_check_can_be_cancelled_while_it_reads(server: ServerHarness, site: Web):
+    site.put("/hung", hanging_reply())
+    text = f"It is heavy ({site.url('/hung')})."
+    run_id = (await server.local.request("POST", "/v2/checks", {"text": text})).json["run_id"]
+    async with asyncio.timeout(SECONDS):
+        while not any(one.path == "/hung" for one in site.requests):
+            await asyncio.sleep(0.02)
+    view = await server.local.request("POST", f"/v2/runs/{run_id}/cancel")
+    assert view.json["state"] == "cancelled"
+    assert parse_events(await server.local.run_events(run_id))[-1]["type"] == "message_stop"

@@ -38,6 +38,8 @@ _POINTING_AFTER = re.compile(r"\s{0,3}(?:[.。]|\Z)")
 _MAX_LABEL = 120
 """A link with a longer text is a part of its sentence, also in brackets of its own."""
 _MAX_BEFORE = 60
+_MAX_GROUP = 20
+"""The most links in one bracket."""
 
 _NUMBERS = r"\s?\d{1,4}(?:\s?[-–—,;、，；]\s?\d{1,4}){0,20}\s?"
 _MARKER = re.compile(
@@ -381,7 +383,9 @@ def _bracketed(text: str, line: MarkdownLine, links: Sequence[TextLink], positio
     before = max(line.content, first.start - _MAX_BEFORE, links[position - 1].end if position else 0)
     opening = _LABEL_BEFORE.search(text[before : first.start])
     last = position
-    while last + 1 < len(links) and _BETWEEN.fullmatch(text, links[last].end, links[last + 1].start):
+    while last + 1 < min(len(links), position + _MAX_GROUP) and _BETWEEN.fullmatch(
+        text, links[last].end, links[last + 1].start
+    ):
         last += 1
     closing = _AFTER.match(text, links[last].end, line.end)
     group = links[position : last + 1]

@@ -1,7 +1,8 @@
 """The tool of a check: reads the links of a text, judges its statements, and writes it with footnotes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from typing import Annotated, Any
 
 import msgspec
@@ -14,6 +15,7 @@ from footnote.evidence.claims import MAX_CHARACTERS
 from footnote.evidence.footnoted import UNADDRESSED, FootnotedText, read_citations
 from footnote.evidence.links import with_markdown_links
 from footnote.evidence.proof import count_verdicts, judge_text
+from footnote.evidence.second_look import SecondLook
 from footnote.evidence.sources import Sources, normalize_url
 from footnote.protocol.errors import ToolFailed
 from footnote.protocol.files import FileCitations
@@ -25,6 +27,7 @@ from footnote.tools.base import (
     FILE_PATH_ALIASES,
     Outcome,
     ReviewedFile,
+    Tool,
     ToolContext,
     artifact_of,
     web_search_of,
@@ -50,15 +53,29 @@ class CheckText(Struct, frozen=True, forbid_unknown_fields=True):
     url: Annotated[str | UnsetType, Meta(description="The page to check.")] = UNSET
 
 
-@tool(
-    titles={"en": "Check a text", "vi": "Kiểm tra văn bản", "zh": "核查文本"},
-    idempotent=True,
-    bounded=True,
-    timeout=300,
-)
-async def check_text(params: CheckText, context: ToolContext) -> AsyncIterator[Outcome]:
-    """Read the links of a text and judge each of its statements against the page that it cites."""
-    check = _Check(context)
+def check_tool(second_look: SecondLook | None) -> Tool:
+    """The tool of a check. `second_look` reviews the statements of the text; the report about them, which is the answer
+    of the run, repeats them and needs none of its own."""
+
+    @tool(
+        titles={"en": "Check a text", "vi": "Kiểm tra văn bản", "zh": "核查文本"},
+        idempotent=True,
+        bounded=True,
+        timeout=300,
+    )
+    async def check_text(params: CheckText, context: ToolContext) -> AsyncIterator[Outcome]:
+        """Read the links of a text and judge each of its statements against the page that it cites."""
+        async with aclosing(_outcomes(params, context, second_look)) as outcomes:
+            async for outcome in outcomes:
+                yield outcome
+
+    return check_text
+
+
+async def _outcomes(
+    params: CheckText, context: ToolContext, second_look: SecondLook | None
+) -> AsyncGenerator[Outcome, None]:
+    check = _Check(context, second_look)
     if params.url:
         yield Progress("reading", 0, None, domain_of(params.url))
         text = await check.read_page(params.url)
@@ -68,8 +85,9 @@ async def check_text(params: CheckText, context: ToolContext) -> AsyncIterator[O
         raise ToolFailed("There is nothing to check: give a text, or the address of a page.")
     cited = await asyncio.to_thread(read_citations, text[:MAX_CHARACTERS])
     addresses = (*cited.citing, *(() if params.url else cited.listed))
-    async for progress in check.read_links(addresses, cited.titles):
-        yield progress
+    async with aclosing(check.read_links(addresses, cited.titles)) as steps:
+        async for progress in steps:
+            yield progress
     yield Progress("judging", len(check.reports), len(check.reports))
     yield await check.result(cited, addresses, str(params.url or params.file_path))
 
@@ -77,8 +95,9 @@ async def check_text(params: CheckText, context: ToolContext) -> AsyncIterator[O
 class _Check:
     """One check, with the sources that it has read."""
 
-    def __init__(self, context: ToolContext) -> None:
+    def __init__(self, context: ToolContext, second_look: SecondLook | None) -> None:
         self._context = context
+        self._second_look = second_look
         self._web = web_search_of(context)
         self._sources: Sources = context.abilities.sources
         self.reports: dict[str, PageReport] = {}
@@ -87,21 +106,23 @@ class _Check:
 
     async def read_page(self, url: str) -> str:
         """The text of a page with its links, as markdown. `ToolFailed`: it cannot be read."""
-        [page] = [page async for page in self._web.crawl([url], PAGE_SECONDS)]
+        async with aclosing(self._web.crawl([url], PAGE_SECONDS)) as pages:
+            [page] = [page async for page in pages]
         if page.snapshot is None:
             raise ToolFailed(f"{url} could not be read: {page.report.reason}.")
         shown = page.snapshot
         return await asyncio.to_thread(with_markdown_links, shown.text, shown.links, shown.url)
 
-    async def read_links(self, addresses: Sequence[str], titles: Mapping[str, str]) -> AsyncIterator[Progress]:
+    async def read_links(self, addresses: Sequence[str], titles: Mapping[str, str]) -> AsyncGenerator[Progress, None]:
         """Reads the first links, each address once, and makes sources of all of them."""
         wanted = {normalize_url(url): url for url in reversed(addresses) if not url.startswith(UNADDRESSED)}
         in_order = [url for url in addresses if wanted.get(normalize_url(url)) == url]
         urls, too_many = in_order[:MAX_LINKS], in_order[MAX_LINKS:]
         pages: dict[str, CrawledPage] = {}
-        async for page in self._web.crawl(urls, READ_SECONDS):
-            pages[page.url] = page
-            yield Progress("reading", len(pages), len(urls), domain_of(page.url))
+        async with aclosing(self._web.crawl(urls, READ_SECONDS)) as crawled:
+            async for page in crawled:
+                pages[page.url] = page
+                yield Progress("reading", len(pages), len(urls), domain_of(page.url))
         limit = WORDS[self._context.locale].limit.format(MAX_LINKS)
         pages |= {url: _unread_page(url, limit) for url in too_many}
         pages |= {url: _unread_page(url, "it has no address") for url in titles}
@@ -150,7 +171,7 @@ class _Check:
         """The verdicts by text, and after a second look where somebody takes one; stored like those of any file."""
         abilities, cancel = self._context.abilities, CancelScope()
         if abilities.proofs is not None:
-            reviewed = await abilities.proofs.review(CHECKED_PATH, abilities.second_look, cancel, artifact)
+            reviewed = await abilities.proofs.review(CHECKED_PATH, self._second_look, cancel, artifact)
             if reviewed is not None:
                 return reviewed
         citations = await asyncio.to_thread(judge_text, text, self._sources, uncited=True)

@@ -293,3 +293,31 @@ def test_offsets_stay_in_order_and_in_the_text_whatever_is_composed(text: str, d
     assert found.text == unicodedata.normalize("NFC", text)
     assert list(found.pages) == sorted(found.pages)
     assert all(0 <= page <= len(found.text) for page in found.pages)
+
+
+NOTES = (
+    "<ol><li id='n1'><a href='#r1'>^</a> <a href='https://a.example/one'>One</a>, <a href='https://b.example/'>copy</a>"
+    "<li id='n2'><a href='#long'>Smith 2001</a>, p. 5<li id='n3'>A book.</ol>"
+    "<p id='long'>Smith. <a href='//c.example/two'>Two</a>. 2001.</p>"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "links"),
+    [
+        ("stated.<sup><a href='#n1'>[1]</a></sup> Next.", [("https://a.example/one", 7)]),
+        (
+            "stated.<sup><a href='#n2'>[2]</a></sup><sup><a href='#n1'>[1]</a></sup> Next.",
+            [("https://c.example/two", 7), ("https://a.example/one", 7)],
+        ),
+        ("stated <a href='#n1'>[1]</a>. Next.", [("https://a.example/one", 6)]),
+        ("stated.<sup><a href='#n3'>[3]</a></sup> Next.", []),
+        ("stated.<sup><a href='#nowhere'>[4]</a></sup> Next.", []),
+        ("stated <a href='#n1'>above</a>. Next.", []),
+    ],
+)
+def test_a_footnote_of_a_page_is_a_link_without_a_text_to_the_source_that_it_names(
+    source: str, links: list[tuple[str, int]]
+):
+    page = read(f"<article><p>{source} {PROSE}</p>{NOTES}</article>")
+    assert [(link.url, link.start) for link in page.links if link.start == link.end] == links

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from footnote.documents.extract import MAX_CHARACTERS, ExtractedPage, UnreadableDocument
 from footnote.documents.extract.content import MIN_TEXT_CHARS, main_content
-from footnote.documents.extract.markdown import MarkdownPiece, as_links, to_markdown
+from footnote.documents.extract.markdown import MarkdownPiece, as_links, name_cited_sources, to_markdown
 from footnote.documents.extract.tokens import Attributes
 from footnote.documents.extract.tree import HtmlNode, PageTree, parse_html
 
@@ -65,6 +65,7 @@ def read(text: str, url: str) -> ExtractedPage:
     size, prose = document.root.size, document.root.prose
     everything = _all_text(document.root) if size <= SMALL_PAGE_CHARS else ""
     metadata = page_metadata(document, url, everything)
+    name_cited_sources(document.root)
     chosen = to_markdown(main_content(document, url), url)
     if len(chosen.text) < LOW_CONTENT_CHARS and size <= SMALL_PAGE_CHARS:
         reject_walls(document, everything, prose, chosen.text)

@@ -1,10 +1,11 @@
-"""The content of a page as markdown: blocks with a blank line between, plain inside a line, links by their offsets."""
+"""The content of a page as markdown: blocks with a blank line between, plain inside a line, links by their offsets. A
+footnote of the page is a link without a text, to the source that it names."""
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate, islice
 from typing import NamedTuple
-from urllib.parse import urljoin
+from urllib.parse import unquote, urljoin
 
 from footnote.documents.extract.notation import superscript
 from footnote.documents.extract.tree import HEADINGS, HtmlNode
@@ -108,7 +109,7 @@ def _runs(kids: Iterable[HtmlNode | str], url: str) -> Iterator[tuple[str, str]]
         elif kid.tag == "br":
             yield "\n", ""
         elif kid.tag in ("sup", "a") and _is_reference(kid):
-            continue
+            yield from (("", cited) for cited in _cited_addresses(kid))
         elif kid.tag == "sup" and len(raised := "".join(_raw(kid)).strip()) <= _MAX_SUPERSCRIPT_CHARS:
             links = (inner for inner in kid.kids if isinstance(inner, HtmlNode) and inner.tag == "a")
             yield superscript(raised, ""), next((link.attributes.get("href", "").strip() for link in links), url)
@@ -125,6 +126,70 @@ def _is_reference(node: HtmlNode) -> bool:
     return _REFERENCE.fullmatch("".join(_raw(node))) is not None
 
 
+CITED = "cited-address"
+"""The attribute of a footnote of the page that has the address of its source."""
+
+
+_MAX_NOTE = 300
+"""The elements of a note that are looked at."""
+_MAX_SHORT_NOTE = 3
+"""The links of a short note that may lead to the longer one."""
+
+
+def name_cited_sources(root: HtmlNode) -> None:
+    """Gives each footnote of a page the address of the source that it leads to: the first one of the element with its
+    id, or of the one that this element leads to, as the short notes of Wikipedia do."""
+    references = [node for node in _elements(root) if node.tag == "a" and _is_reference(node)]
+    if not references:
+        return
+    targets = {node.attributes["id"]: node for node in _elements(root) if node.attributes.get("id")}
+    addresses: dict[str, str | None] = {}
+    for reference in references:
+        fragment = _fragment(reference)
+        if fragment not in addresses:
+            addresses[fragment] = _cited_source(fragment, targets)
+        if (address := addresses[fragment]) is not None:
+            reference.attributes[CITED] = address
+
+
+def _cited_source(fragment: str, targets: Mapping[str, HtmlNode]) -> str | None:
+    note = targets.get(fragment)
+    if note is None:
+        return None
+    links = [link.attributes.get("href", "").strip() for link in islice(_elements(note), _MAX_NOTE) if link.tag == "a"]
+    if found := _web_address(links):
+        return found
+    longer = (targets.get(unquote(href[1:])) for href in links[:_MAX_SHORT_NOTE] if href.startswith("#"))
+    hrefs = (
+        link.attributes.get("href", "").strip()
+        for one in longer
+        if one is not None
+        for link in islice(_elements(one), _MAX_NOTE)
+    )
+    return _web_address(hrefs)
+
+
+def _fragment(link: HtmlNode) -> str:
+    href = link.attributes.get("href", "")
+    return unquote(href.removeprefix("#"))
+
+
+def _web_address(hrefs: Iterable[str]) -> str | None:
+    return next((href for href in hrefs if href.startswith(("http://", "https://", "//"))), None)
+
+
+def _elements(node: HtmlNode) -> Iterator[HtmlNode]:
+    waiting = [node]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        waiting += [kid for kid in reversed(found.kids) if isinstance(kid, HtmlNode)]
+
+
+def _cited_addresses(reference: HtmlNode) -> Iterator[str]:
+    return (node.attributes[CITED] for node in _elements(reference) if CITED in node.attributes)
+
+
 def _paragraph(runs: list[tuple[str, str]], base: str) -> Iterator[MarkdownPiece]:
     pieces: list[str] = []
     links: list[tuple[int, int, str]] = []
@@ -138,6 +203,9 @@ def _paragraph(runs: list[tuple[str, str]], base: str) -> Iterator[MarkdownPiece
             pieces[-1] = pieces[-1][:-1]
             length -= 1
         if not piece:
+            if not text and url and (address := _address(url, base)):
+                at = length - (1 if pieces and pieces[-1].endswith(" ") else 0)
+                links.append((at, at, address))
             continue
         lead = len(piece) - len(piece.lstrip())
         if url and (inner := piece.strip()) and (address := _address(url, base)):
