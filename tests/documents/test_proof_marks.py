@@ -9,6 +9,7 @@ from documents.pdf.parsed_pdf import ParsedPdf, convert_to_pdf
 from documents.samples import SCRIPTS, VIETNAMESE_REPORT
 from documents.test_markdown import parse
 from footnote.documents.markdown.inlines import plain_text
+from footnote.documents.markdown.proof_marks import MAX_NOTES
 from footnote.documents.tree import (
     Block,
     Break,
@@ -268,6 +269,16 @@ def test_labels_go_on_after_z():
         "ba",
         60,
     )
+
+
+def test_beyond_the_limit_notes_only_say_the_verdict():
+    numbers = range(10_000, 10_000 + MAX_NOTES + 5)
+    text = " ".join(f"A {number}." for number in numbers)
+    document = mark(text, *(doubtful(text, f"A {number}.", missing=str(number)) for number in numbers))
+    assert len(document.notes) == MAX_NOTES + 1
+    assert line_of(list(document.notes.values())[-1][0].content) == "Partly supported."
+    marks = [part for part in walk_document(document) if isinstance(part, NoteMark)]
+    assert [len(marks), len(set(marks))] == [len(numbers), MAX_NOTES + 1]
 
 
 def test_a_statement_in_a_note_has_its_reason_there():

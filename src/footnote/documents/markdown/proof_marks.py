@@ -47,6 +47,9 @@ _SIGNS: Mapping[Verdict, str] = {
     "unread": "◌",
 }
 """They tell the verdicts apart where colours are not printed or not seen."""
+MAX_NOTES = 3_000
+"""Further statements share a note that only says the verdict: each note takes the typesetter a millisecond, and more of
+them more than that each."""
 _MAX_QUOTE_CHARS = 400
 _MAX_REASONS = 3
 """Citations of one statement that its note goes into."""
@@ -83,7 +86,8 @@ class _Marker:
     def note_mark(self, statement: int) -> NoteMark:
         """Statements with the same verdict for the same reason share a note."""
         doubtful = self._statements[statement]
-        reason = self._words.explain(doubtful, self._sources)
+        is_short = len(self._keys) >= MAX_NOTES
+        reason = self._words.heads[doubtful.verdict] if is_short else self._words.explain(doubtful, self._sources)
         key = self._keys.get((doubtful.verdict, reason))
         if key is None:
             key = f"{PROOF_NOTE}{_SIGNS[doubtful.verdict]}{_letters(len(self._keys))}"

@@ -121,11 +121,14 @@ _PAGE = """
 }
 #let comma = super[,]
 #let thin = h(0.15em)
-#let signed(label) = box({
-  set text(dir: ltr)
-  text(size: 1.2em, baseline: 0.25em, label.first())
-  label.slice(label.first().len())
-})
+#let note-mark(label) = if "0123456789".contains(label.first()) { label } else {
+  // A sign and its letters.
+  TOGETHER({
+    set text(dir: ltr)
+    text(size: 1.2em, baseline: 0.25em, label.first())
+    label.slice(label.first().len())
+  })
+}
 #let underlined(paint, dash, body) = underline(
   offset: 2.6pt, evade: false, stroke: (paint: paint, thickness: 0.9pt, dash: dash), body,
 )
@@ -194,8 +197,11 @@ def page_template(language: str, families: frozenset[str]) -> str:
     """The settings of a document in a language."""
     tag, region = _tag_and_region(language)
     place = f'"{region}"' if region else "none"
+    is_rtl = is_right_to_left_language(language)
+    # A box keeps a sign before its letters, and makes the line a little higher.
+    page = _PAGE.replace("SIDE", "right" if is_rtl else "left").replace("TOGETHER", "box" if is_rtl else "")
     lines = [
-        _PAGE.replace("SIDE", "right" if is_right_to_left_language(language) else "left"),
+        page,
         f'#set text(lang: "{tag}", region: {place}, font: {_font_list(language, families)})',
         f"#show raw: set text(font: {_font_list(language, families, code=True)})",
     ]

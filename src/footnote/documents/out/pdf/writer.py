@@ -462,10 +462,11 @@ def _note_numbering(lines: InlineWriter) -> list[str]:
     printed = [lines.printed_labels.get(key, "") for key in lines.note_labels]
     if printed == [str(number) for number in range(1, len(printed) + 1)]:
         return []
-    listed = "".join(
-        f"{string_literal(label)}, " if label.isdecimal() else f"signed({string_literal(label)}), " for label in printed
-    )
-    return [f"#set footnote(numbering: n => ({listed}).at(n - 1, default: str(n)))"]
+    listed = "".join(f"{string_literal(label)}, " for label in printed)
+    return [
+        f"#let note-marks = ({listed})",
+        "#set footnote(numbering: n => note-mark(note-marks.at(n - 1, default: str(n))))",
+    ]
 
 
 def _title_heading(blocks: Sequence[Block], levels: Mapping[str, int]) -> Heading | None:
