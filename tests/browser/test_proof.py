@@ -106,7 +106,7 @@ async def test_a_contradiction_is_shown_word_for_word(backend: PageBackend, new_
 
 async def test_the_counts_and_the_map_lead_to_each_statement(backend: PageBackend, new_profile: NewProfile) -> None:
     chat = await _open(backend, new_profile)
-    proof = chat.log.get_by_role("region", name="Checked statements")
+    proof = chat.log.get_by_role("group", name="Checked statements")
     await expect(proof.locator(".proof-line")).to_have_text(
         "7 statements: 1 supported, 1 partly supported, 1 contradicted, 1 not supported, "
         "1 citing a page that wasn’t read, 2 without a source"
@@ -296,7 +296,7 @@ async def test_disagreements_of_sources_stand_side_by_side_and_open_their_passag
     await change_history(profile.context, session_id, disagree)
     chat = await Chat.open(profile, f"/s/{session_id}")
     await chat.log.get_by_role("button", name=re.compile("Search the web")).click()
-    table = chat.log.get_by_role("region", name="Sources disagree")
+    table = chat.log.get_by_role("table", name="Sources disagree")
     await expect(table.get_by_role("rowheader")).to_have_text(["Recovered share"])
     await expect(table).to_contain_text("May 1, 2024")
     assert await axe.accessibility_violations(chat.page) == []

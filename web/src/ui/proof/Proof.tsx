@@ -21,13 +21,14 @@ export function Proof({ statements, children }: ProofProps) {
   const counts = useMemo(() => countsOf(statements), [statements]);
   if (statements.length === 0) return null;
   return (
-    <section className="proof" aria-label={t.proof}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls, and each answer has one: no landmark
+    <div className="proof" role="group" aria-label={t.proof}>
       <div className="proof-head">
         <ProofLine counts={counts} />
         {children}
       </div>
       <ProofMap statements={statements} />
-    </section>
+    </div>
   );
 }
 

@@ -1,4 +1,5 @@
 import { Scale } from "lucide-react";
+import { useId } from "react";
 import { day } from "../../../lib/format";
 import { useLocale, useWords } from "../../../lib/i18n";
 import type { Disagreement, DisagreementValue, Source } from "../../../protocol/events.gen";
@@ -15,14 +16,15 @@ export interface DisagreementsProps {
 /** Where the sources of a search say different things, side by side. Each opens the passage that says it. */
 export function Disagreements({ all, sources }: DisagreementsProps) {
   const t = useWords(words);
+  const id = useId();
   if (all.length === 0) return null;
   return (
-    <section className="chat-disagreements" aria-label={t.disagreements}>
-      <p className="chat-disagreements-title">
+    <div className="chat-disagreements">
+      <p id={id} className="chat-disagreements-title">
         <Icon of={Scale} />
         {t.disagreements}
       </p>
-      <table>
+      <table aria-labelledby={id}>
         <thead className="ui-hidden">
           <tr>
             <th scope="col">{t.about}</th>
@@ -46,7 +48,7 @@ export function Disagreements({ all, sources }: DisagreementsProps) {
           </tbody>
         ))}
       </table>
-    </section>
+    </div>
   );
 }
 
