@@ -251,3 +251,50 @@ async def test_a_check_can_be_cancelled_while_it_reads(server: ServerHarness, si
     view = await server.local.request("POST", f"/v2/runs/{run_id}/cancel")
     assert view.json["state"] == "cancelled"
     assert parse_events(await server.local.run_events(run_id))[-1]["type"] == "message_stop"
+
+
+async def test_a_report_with_links_of_every_kind_is_judged_statement_by_statement(server: ServerHarness, site: Web):
+    for number in range(12):
+        site.put(
+            f"/town-{number}", article(f"Town {number}", f"The bridge of Town {number} opened in {1900 + number}.")
+        )
+    links = "".join(f"<li><a href='/town-{number}'>Town {number}</a></li>" for number in range(12))
+    site.put("/list", PageReply(headers={"Content-Type": "text/html"}, body=f"<ul>{links}</ul>".encode()))
+    site.put("/vi", article("Cầu", "Cầu của Thị trấn Sáu được khánh thành vào năm 1906, sau ba năm xây dựng."))
+    url = site.url
+    lines = [
+        *(f"The bridge of Town {one} [opened in {1900 + one}]({url(f'/town-{one}')})." for one in range(8)),
+        *(f"The bridge of Town {one} opened in {1950 + one} ({url(f'/town-{one}')}#history)." for one in (8, 9, 10)),
+        f"The mayor of Paris keeps nine tame lions in the cellar ({url('/town-11')}).",
+        f"Recycling processes recover 50 percent of the lithium in waste batteries [moved]({url('/moved')}).",
+        f"{COBALT[:-1]}, see {url('/report.pdf')}.",
+        f"The bridge of Town Six was opened in 1906 after three years of building ({url('/vi')}).",
+        f"A list of towns has every bridge ({url('/list')}).",
+        f"The tunnel was closed in 1980 ({url('/gone')}).",
+        "The tower was closed in 1981 (http://127.0.0.1:9/).",
+        "The church was closed in 1982 (http://192.168.0.1/).",
+        f"The bridge of Town 0 opened in 1900 ({url('/town-0')}?utm_source=x).",
+        "The harbour was opened in 1999 by 3,000 people.",
+        "What about the harbour?",
+    ]
+    _, events = await check(server.local, text="\n\n".join(lines))
+    artifact = _results(events)[0]["artifact"]
+    pages = {one["url"]: one for one in artifact["receipt"]["pages"]}
+    failures = {one["failure"] for one in pages.values() if one["status"] == "failed"}
+    assert failures == {"status", "refused_address"}
+    assert len(artifact["sources"]) == len({one["number"] for one in artifact["sources"]}) == 19
+    assert len([one for one in site.requests if one.path.partition("?")[0] == "/town-0"]) == 1
+    verdicts = [one["verdict"] for one in artifact["proof"]["citations"]]
+    assert verdicts[:8] == ["supported"] * 8
+    assert set(verdicts[8:12]) <= {"contradicted", "unsupported"}
+    assert verdicts[11] == "unsupported"
+    assert verdicts[12:14] == ["supported"] * 2
+    assert verdicts[14] in ("partial", "supported")
+    assert verdicts[16:19] == ["unread"] * 3
+    assert verdicts[19:] == ["supported", "uncited"]
+
+
+async def test_of_thousands_of_links_most_are_left_out(server: ServerHarness):
+    text = "\n".join(f"Town {number} is old (http://10.0.{number // 250}.{number % 250}/)." for number in range(2_000))
+    _, events = await check(server.local, text=text)
+    assert len(_results(events)[0]["artifact"]["sources"]) == 300

@@ -40,6 +40,9 @@ from footnote.workspace.files import FileChange
 
 CHECKED_PATH = "/checked.md"
 MAX_LINKS = 60
+MAX_SOURCES = 300
+"""Links beyond those that are read are sources too, so that what cites them is marked; but not all of a list of
+thousands."""
 READ_SECONDS = 60.0
 """The deadline of all links together. What is not read by then counts as unread."""
 PAGE_SECONDS = 20.0
@@ -84,7 +87,7 @@ async def _outcomes(
     else:
         raise ToolFailed("There is nothing to check: give a text, or the address of a page.")
     cited = await asyncio.to_thread(read_citations, text[:MAX_CHARACTERS])
-    addresses = (*cited.citing, *(() if params.url else cited.listed))
+    addresses = (*cited.citing, *(() if params.url else cited.listed))[:MAX_SOURCES]
     async with aclosing(check.read_links(addresses, cited.titles)) as steps:
         async for progress in steps:
             yield progress
@@ -125,7 +128,7 @@ class _Check:
                 yield Progress("reading", len(pages), len(urls), domain_of(page.url))
         limit = WORDS[self._context.locale].limit.format(MAX_LINKS)
         pages |= {url: _unread_page(url, limit) for url in too_many}
-        pages |= {url: _unread_page(url, "it has no address") for url in titles}
+        pages |= {url: _unread_page(url, "it has no address") for url in titles if url in addresses}
         listed = [url for url in addresses if url in pages]  # each page once, also of several spellings
         hits = [SearchHit(title=titles.get(url, ""), url=url, description="") for url in listed]
         private_hosts = self._web.settings.allow_private_hosts
