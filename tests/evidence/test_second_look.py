@@ -280,6 +280,8 @@ SECOND = json.dumps(entry("supports", VOTED, 2))
         (f"[{FIRST}, {FIRST}]", 1),
         ("I would say that both are right.", 0),
         ("[[[[[[", 0),
+        ('[{"id": 1, "verdict": "supports", "quotation": "{it} is } so {} {"}, {', 0),
+        ("{}}{ {[1, 2}", 0),
         ("", 0),
         ('{"id": 1}', 0),
     ],

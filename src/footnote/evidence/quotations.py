@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from footnote.evidence.lexicon import directions, negations
+from footnote.evidence.lexicon import FUNCTION_WORDS, directions, negations
 from footnote.evidence.page_index import PageIndex
 from footnote.evidence.tokens import find_names, is_character, tokenize
 from footnote.evidence.values import Fact, Value, contains_value, extract_values
@@ -272,8 +272,11 @@ def _missing_names(statement: str, page: PageIndex, span: Span) -> Iterator[str]
     whole = ""
     for name in find_names(tokenize(statement, page.language), page.is_proper_name):
         written = statement[name[0].start : name[-1].end]
+        if written.isupper() and not is_character(name[0].key):
+            continue  # The page may spell out what is short for it: `WHO`.
         words = [written] if is_character(name[0].key) else [statement[token.start : token.end] for token in name]
-        absent = [plain for plain in map(_plain, words) if not _has_word(near, plain)]
+        plain_words = [_plain(word) for word in words if fold(word) not in FUNCTION_WORDS["en"]]
+        absent = [plain for plain in plain_words if not _has_word(near, plain)]
         if absent:
             whole = whole or _plain(page.text)
             if all(_has_word(whole, plain) for plain in absent):
@@ -284,8 +287,13 @@ def _plain(text: str) -> str:
     return strip_diacritics(fold(text))
 
 
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > _MIN_NAME_LENGTH and word.endswith("s") else word
+
+
 def _has_word(text: str, word: str) -> bool:
     """Whether a text has a word, or one that is derived from it: `Korea`, `Korean`."""
+    word = _singular(word)
     at = text.find(word)
     while at >= 0:
         end = at + len(word)
@@ -317,13 +325,24 @@ def _latin_names(text: str) -> set[str]:
 _CAPITALIZED = re.compile(r"\b[A-ZĐÀ-ÖØ-Þ][^\W\d_]+")
 
 
+_MAY_NEGATE = re.compile(
+    r"\b(?:un|non|dis)[\w-]{3,}|\bin(?:sufficient|valid|capable|correct|active|equal|dependent)|\w{3}less\b"
+    r"|\b(?:rather than|instead|whether|wrong|fals|few|little|rare|less|only|lack|ceas|stop|stagnat)"
+    r"|\b(?:không|chưa|phi|vô|bất|hay|thay vì|ngừng|sai|ít|chỉ)\b|[不非无未否没仅只]",
+    re.IGNORECASE,
+)
+"""Words that negate in one language and not in another: `unmanned` is `không người lái`."""
+
+
 def _polarity_differs(statement: str, quotation: str) -> bool:
     """Whether one of two texts in different languages denies, or goes up where the other goes down."""
     claimed, quoted = directions(statement), directions(quotation)
     if any((axis, 1 - side) in quoted and not {(axis, side)} & quoted for axis, side in claimed):
         return True
     if negations(statement):
-        return not negations(quotation, strict=True)
+        return not (negations(quotation, strict=True) or _MAY_NEGATE.search(quotation))
+    if _MAY_NEGATE.search(statement) or negations(statement, strict=True):
+        return False
     # A long quotation may deny something else.
     return bool(negations(quotation)) and _size(quotation) <= 1.5 * _size(statement)
 
@@ -351,6 +370,7 @@ _AT_MOST = re.compile(
     rf"tối đa|trước|chưa đến|chưa tới|không quá|少于|低于|小于|不到|不足|至多|最多|不超过){_BETWEEN}",
     re.IGNORECASE,
 )
+_BOTH = re.compile(r"\b(?:both|either|couple|pair|twins?|cả hai|đôi)\b|[双雙两兩]", re.IGNORECASE)
 _MAX_BOUND_RATIO = 2.0
 """A bound is as good as the number itself only if it is near: `more than 100` for 160, not for 3,000."""
 _BEFORE = 24
@@ -364,6 +384,8 @@ def missing_values(statement: str, quotation: str) -> Iterator[str]:
         if not value.is_certain or _DESIGNATION.search(before) or _REFERENCE.search(before):
             continue
         if contains_value(stated, value) and _has_units(value, stated):
+            continue
+        if value.readings[0] == (Fact("n", 2.0),) and _BOTH.search(quotation):
             continue
         if not _is_kept_bound(before, statement[value.start : value.end], value, stated):
             yield statement[value.start : value.end].strip()

@@ -247,7 +247,7 @@ def _read_objects(text: str) -> Iterator[dict[str, Any]]:
 
 def _read_fields(body: str) -> dict[str, Any]:
     keys = list(_KEY.finditer(body))
-    ends = [following.start() for following in keys[1:]] + [len(body)]
+    ends = [*(following.start() for following in keys[1:]), len(body)][: len(keys)]
     fields: dict[str, Any] = {}
     for key, end in zip(keys, ends, strict=True):
         fields.setdefault(_NAMES.get(key[1], key[1]), _read_string(body[key.end() : end]))
