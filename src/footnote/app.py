@@ -218,6 +218,7 @@ class App:
             self.blobs,
             file_bytes=self.configuration.settings.limits.storage_bytes_per_user,
             agents=[agent.id for agent in self.configuration.agents],
+            file_citations=self.file_citations,
         )
 
     @cached_property

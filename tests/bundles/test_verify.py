@@ -55,7 +55,14 @@ async def test_an_export_holds_everything_and_is_right_in_every_way(
     entries = read_entries(data)
     assert set(entries) == {
         *("README.txt", "bundle.json", "files.json", "history.json", "session.json", "snapshots.json", "sources.json"),
-        *("transcript.md", "verdicts.json", "files/large.txt", "files/notes/report.md", "files/uploads/báo cáo.pdf"),
+        *(
+            "transcript.md",
+            "verdicts.json",
+            "proofs.json",
+            "files/large.txt",
+            "files/notes/report.md",
+            "files/uploads/báo cáo.pdf",
+        ),
         *(f"events/{sample.first.run_id}.sse", f"events/{sample.edited.run_id}.sse"),
         *(f"versions/{ONE}", f"versions/{TWO}", f"snapshots/{TREATY.id}.txt"),
     }

@@ -16,6 +16,7 @@ from footnote.bundles.derived import (
     cited_snapshots,
     head_of,
     history_of,
+    shown_first,
     sources_of,
     verdicts_of,
 )
@@ -34,6 +35,7 @@ from footnote.bundles.schema import (
     FILES,
     FILES_FOLDER,
     HISTORY,
+    PROOFS,
     README,
     README_TEXT,
     SESSION,
@@ -46,6 +48,8 @@ from footnote.bundles.schema import (
     DigestRecord,
     FileEntry,
     FilesEntry,
+    ProofRecord,
+    ProofsEntry,
     QuestionRecord,
     RunMessageRecord,
     RunRecord,
@@ -72,6 +76,7 @@ from footnote.protocol.errors import Conflict, LimitReached, Unknown
 from footnote.protocol.sessions import ACTIVE, ImportedSession
 from footnote.protocol.sources import Snapshot
 from footnote.sessions import turns as stored
+from footnote.sessions.file_citations import FileCitationChecker, JudgedBy, decode_proof
 from footnote.storage.base import StorageFailed
 from footnote.workspace.blobs import Blobs, Spooled
 from footnote.workspace.export import HarmlessNames, OutgoingZip
@@ -79,6 +84,8 @@ from footnote.workspace.files import FileMissing
 from footnote.workspace.stored import decompress_text, stored_record
 
 MAX_EVENT_ROWS = 50
+JUDGE_SECONDS = 60.0
+"""An export waits so long for files that are not judged yet, and is without the proofs of the others."""
 MAX_CONCURRENT_IMPORTS = 2
 """One decoded bundle may need a gigabyte of memory."""
 _MAX_ATTEMPTS = 5
@@ -202,7 +209,7 @@ async def _single(content: bytes) -> AsyncGenerator[bytes, None]:
 
 class Bundles:
     """`file_bytes`: the storage quota of a user's files. `agents`: the configured agents; an imported session of an
-    unknown agent gets the first of them."""
+    unknown agent gets the first of them. `file_citations` judges files that are not judged yet before an export."""
 
     def __init__(
         self,
@@ -212,6 +219,7 @@ class Bundles:
         *,
         file_bytes: int | None = None,
         agents: Sequence[str] = (),
+        file_citations: FileCitationChecker | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._database = database
@@ -219,6 +227,7 @@ class Bundles:
         self._blobs = blobs
         self._file_bytes = file_bytes
         self._agents = agents
+        self._file_citations = file_citations
         self._clock = clock
         self._import_slots = asyncio.Semaphore(MAX_CONCURRENT_IMPORTS)
 
@@ -227,6 +236,8 @@ class Bundles:
     async def export(self, user_id: str, session_id: str) -> AsyncGenerator[bytes, None]:
         """The zip file as a stream. Raises `Unknown` if there is no such session, `LimitReached` if it is too large for
         a bundle, and `Conflict` if a file is deleted during the export."""
+        if self._file_citations is not None:
+            await self._file_citations.judge_all(user_id, session_id, JUDGE_SECONDS)
         exported = await self._database.read(db.load_session(user_id, session_id))
         if exported is None:
             raise Unknown("There is no such session.")
@@ -236,6 +247,7 @@ class Bundles:
         writer = BundleWriter()
         for name, content in await asyncio.to_thread(_derived_entries, session, files):
             yield await writer.add(name, content)
+        yield await writer.add(PROOFS, await asyncio.to_thread(_proofs_entry, session, exported))
         for part in (
             self._write_events(writer, session),
             self._write_files(writer, files),
@@ -367,6 +379,19 @@ def _derived_entries(session: SessionEntry, files: FilesEntry) -> list[tuple[str
         (VERDICTS, encode_json(verdicts_of(session))),
         (FILES, encode_json(files)),
     ]
+
+
+def _proofs_entry(session: SessionEntry, exported: db.ExportedRows) -> bytes:
+    """The proofs that the messages and pages of the session still give, by path and version."""
+    judged_by = JudgedBy.of(shown_first(session))
+    paths = {file.id: file.path for file in exported.rows.files}
+    hashes = {(file_id, row.number): row.hash for file_id, rows in exported.rows.versions.items() for row in rows}
+    records = [
+        ProofRecord(paths[file_id], row.number, decode_proof(row.proof).citations)
+        for file_id, row in exported.rows.proofs
+        if row.basis == judged_by.basis(hashes[file_id, row.number])
+    ]
+    return encode_json(ProofsEntry(tuple(sorted(records, key=lambda one: (one.key, one.number)))))
 
 
 def _check_size(files: FilesEntry) -> None:

@@ -165,12 +165,17 @@ def _redirects(message: Message) -> dict[str, str]:
     return {page.url: page.final_url for page in pages if page.final_url is not None}
 
 
-def sources_of(entry: SessionEntry) -> SourcesEntry:
-    """The sources by number. If two branches gave one number to two sources, the active branch wins."""
+def shown_first(entry: SessionEntry) -> tuple[AssistantMessage | ToolResultMessage, ...]:
+    """The messages of all branches, those of the active branch first."""
     shown = {turn.run_id: None for turn in branch_to(turns_of(entry), entry.session.head)}
     order = [*shown, *(run.id for run in entry.runs if run.id not in shown)]
     by_run = {run.id: run for run in entry.runs}
-    messages: list[Message] = [one.message for run_id in order for one in by_run[run_id].messages]
+    return tuple(one.message for run_id in order for one in by_run[run_id].messages)
+
+
+def sources_of(entry: SessionEntry) -> SourcesEntry:
+    """The sources by number. If two branches gave one number to two sources, the active branch wins."""
+    messages = shown_first(entry)
     sources = Sources.from_messages(messages, {})
     read: dict[int, dict[str, None]] = {}
     for message in messages:

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from msgspec import Struct
 from msgspec.structs import replace
 
+from footnote.bundles.derived import shown_first
 from footnote.bundles.identifiers import NewIds
 from footnote.bundles.manifest import Bundle, BundleProblem, open_bundle
 from footnote.bundles.schema import (
@@ -25,9 +26,12 @@ from footnote.bundles.verify import BundleContents, events_entry, read_events, v
 from footnote.db import bundles as db
 from footnote.db.blobs import StoredBlob
 from footnote.db.files import FileRow, UploadText, VersionRow
+from footnote.db.proofs import ProofRow
 from footnote.db.runs import EventRow, RunRow, StoredMessage, SummaryRow
 from footnote.db.sessions import TITLE, SessionRow, file_part
 from footnote.documents.inspection import inspect
+from footnote.evidence.file_proof import FileProof, looked_statements, statement_keys
+from footnote.evidence.sources import Sources
 from footnote.library.snapshots import pack
 from footnote.protocol import __version__
 from footnote.protocol.errors import UnprocessableFile, WrongKind
@@ -36,6 +40,7 @@ from footnote.protocol.messages import AssistantMessage, Usage
 from footnote.protocol.sessions import ACTIVE, MAX_TITLE_LENGTH, BundleCheck, ImportedSession
 from footnote.protocol.sources import Snapshot
 from footnote.protocol.sse import frame
+from footnote.sessions.file_citations import JudgedBy, encode_proof
 from footnote.sessions.titles import clean_title
 from footnote.sessions.turns import RunEnding, encode
 from footnote.text.search_terms import MAX_FILE_CHARACTERS, file_text, terms_of
@@ -71,6 +76,7 @@ def prepare_import(file: Path, user_id: str, address: str, agents: Sequence[str]
         _check_uploads(bundle, files)
         new_ids = NewIds(session, files, user_id, address)
         rows = _session_rows(session, files, new_ids, user_id, agents, now)
+        rows = replace(rows, proofs=tuple(_proofs(bundle, contents, rows, new_ids)))
         events = tuple(row for run in session.runs for row in _event_rows(run, bundle, session.session.id, new_ids))
         snapshots = tuple(pack(_own_copy(one, user_id), searchable=False) for one in contents.snapshots.values())
         terms = (*_message_terms(session, new_ids), *_file_terms(bundle, files, rows.files))
@@ -247,6 +253,28 @@ def _versions(file: FileEntry, new_ids: NewIds) -> Iterator[VersionRow]:
 
 def _text(record: UploadTextRecord) -> UploadText:
     return UploadText(None if record.text is None else compress_text(record.text), record.reason)
+
+
+def _proofs(
+    bundle: Bundle, contents: BundleContents, rows: db.SessionRows, new_ids: NewIds
+) -> Iterator[tuple[str, ProofRow]]:
+    """The proofs of versions. Those of another version of Footnote are judged again when they are shown; what a model
+    pointed to stays."""
+    messages = tuple(new_ids.message(message) for message in shown_first(contents.session))
+    judged_by = JudgedBy.of(messages)
+    sources = Sources.from_messages(messages, contents.snapshots)
+    is_current = bundle.manifest.footnote == __version__
+    files = {file.key: (file, row.id) for file, row in zip(contents.files.files, rows.files, strict=True)}
+    for proof in contents.proofs:
+        file, file_id = files[proof.key]
+        version = next(one for one in file.versions if one.number == proof.number)
+        text = b"".join(bundle.chunks(version.entry)).decode("utf-8", "replace")
+        keys = statement_keys(text, proof.citations, sources)
+        pointed = {(one.start, one.end) for one in proof.citations if one.by == "model"}
+        looked = [one for one in proof.citations if (one.start, one.end) in pointed]
+        stored = FileProof(proof.citations, dict(looked_statements(looked, keys)))
+        basis = judged_by.basis(version.hash) if is_current else "imported"
+        yield file_id, ProofRow(proof.number, basis, encode_proof(stored))
 
 
 def _title(session: SessionEntry) -> str:

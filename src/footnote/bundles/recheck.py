@@ -82,11 +82,11 @@ def _false_quotations(text: CitedText, snapshots: Mapping[str, Snapshot], missin
         if snapshot is None:
             if one.snapshot_id not in missing:
                 yield f"{_place(text, one)}: the snapshot that it quotes is not in the bundle"
-        elif not _is_quoted(one, snapshot.text):
+        elif not is_quoted(one, snapshot.text):
             yield f"{_place(text, one)}: its quotation is not in {SNAPSHOTS_FOLDER}{snapshot.id}.txt"
 
 
-def _is_quoted(one: Citation, text: str) -> bool:
+def is_quoted(one: Citation, text: str) -> bool:
     start, end = one.quote_start, one.quote_end
     return start is not None and end is not None and 0 <= start < end and text[start:end] == one.quote
 
@@ -109,6 +109,7 @@ def _other_verdicts(
     for one in text.citations:
         if one.passage is not None and sources.evidence(one.passage) is None:
             yield f"{_place(text, one)}: it points to passage {printable(one.passage)}, which was not found by a search"
+    given = tuple(one for one in given if one.verdict not in _WITHOUT_SOURCE)
     fresh = check_citations(text.text, sources)
     if fresh == given:
         return
@@ -124,6 +125,10 @@ def _other_verdicts(
         ):
             found = f"is {then.verdict!r}" if now.verdict != then.verdict else "cites another passage"
             yield f"{_place(text, then)}: its verdict {found}, and judged again it is {now.verdict!r}"
+
+
+_WITHOUT_SOURCE = frozenset({"uncited", "unread"})
+"""Whether a statement of an answer needs a source depends on what the turn looked up."""
 
 
 def _was_judged(text: CitedText) -> bool:

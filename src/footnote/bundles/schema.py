@@ -10,7 +10,7 @@ from footnote.protocol.errors import UnprocessableFile, UsageError
 from footnote.protocol.files import FilePath, FileRecord, FileVersion
 from footnote.protocol.messages import AssistantMessage, ToolResultMessage, UserMessage
 from footnote.protocol.sessions import Origin, RunState
-from footnote.protocol.sources import Link, Snapshot, SourceStatus, Verdict
+from footnote.protocol.sources import Citation, Link, Snapshot, SourceStatus, Verdict
 from footnote.sessions.turns import RunEnding, RunRequest
 
 README = "README.txt"
@@ -21,12 +21,13 @@ FILES = "files.json"
 SOURCES = "sources.json"
 SNAPSHOTS = "snapshots.json"
 VERDICTS = "verdicts.json"
+PROOFS = "proofs.json"
 EVENTS_FOLDER = "events/"
 FILES_FOLDER = "files/"
 VERSIONS_FOLDER = "versions/"
 SNAPSHOTS_FOLDER = "snapshots/"
 FIXED_ENTRIES = (README, TRANSCRIPT, HISTORY, SESSION, FILES, SOURCES, SNAPSHOTS, VERDICTS)
-"""The entries that every bundle has beside its manifest."""
+"""The entries that every bundle has beside its manifest. `PROOFS` is missing from those of earlier versions."""
 
 MAX_DEPTH = 200
 """The nesting depth of JSON values in a bundle."""
@@ -38,6 +39,7 @@ transcript.md    the questions and answers, with the sources
 files/           the current files of the session; versions/ holds earlier ones; files.json lists their authors
 snapshots/       the exact text of every page that was read; snapshots.json and sources.json say where and when
 verdicts.json    every footnote: the sentence, the passage that it cites, and whether the passage supports it
+proofs.json      the same for the statements of files, version by version
 history.json     the conversation for programs; session.json adds all branches; events/ holds the event streams
 bundle.json      the manifest: the size and the SHA-256 of every entry, and one seal over all of them
 
@@ -235,6 +237,18 @@ class VerdictRecord(Struct, frozen=True, kw_only=True):
 
 class VerdictsEntry(Struct, frozen=True):
     verdicts: tuple[VerdictRecord, ...]
+
+
+class ProofRecord(Struct, frozen=True, forbid_unknown_fields=True):
+    """The verdicts on the statements of version `number` of the file `key`."""
+
+    key: FilePath
+    number: Count
+    citations: tuple[Citation, ...]
+
+
+class ProofsEntry(Struct, frozen=True, forbid_unknown_fields=True):
+    proofs: tuple[ProofRecord, ...] = ()
 
 
 def shared_fields(source: Struct, target: type[Struct], **others: Any) -> dict[str, Any]:

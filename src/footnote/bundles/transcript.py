@@ -1,13 +1,14 @@
 """A session as markdown: questions, tool calls, answers, and the sources that they cite. The functions are pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
 
 from footnote.bundles.schema import SourceRecord
-from footnote.protocol.files import FileRecord
+from footnote.protocol.files import FileCitations, FileRecord
 from footnote.protocol.history import (
     History,
     PastAssistantMessage,
@@ -19,7 +20,7 @@ from footnote.protocol.history import (
     PastUserMessage,
 )
 from footnote.protocol.sessions import ACTIVE
-from footnote.protocol.sources import Citation, disagreements_in, published_day
+from footnote.protocol.sources import Citation, ProofCounts, disagreements_in, published_day
 from footnote.text.markdown import escape_inline, markdown_link
 
 _ENDINGS = {
@@ -126,6 +127,7 @@ def _citations_by_source(messages: Sequence[PastMessage]) -> dict[int, list[tupl
 
 def _blocks(messages: Sequence[PastMessage]) -> Iterator[str]:
     """The text of the agent, and a line for each tool call."""
+    proofs = _proof_counts(messages)
     failed = {one.tool_call_id for one in messages if isinstance(one, PastToolMessage) and one.status == "error"}
     for message in messages:
         if not isinstance(message, PastAssistantMessage):
@@ -136,7 +138,7 @@ def _blocks(messages: Sequence[PastMessage]) -> Iterator[str]:
         if calls:
             yield "\n".join(calls)
         if message.attachments:
-            yield "\n".join(["Files:", "", *map(_file, message.attachments)])
+            yield "\n".join(["Files:", "", *(_file(file, proofs) for file in message.attachments)])
 
 
 def _call(block: PastToolUse, failed: set[str]) -> str:
@@ -146,8 +148,29 @@ def _call(block: PastToolUse, failed: set[str]) -> str:
     return f"- {escape_inline(block.tool_content_message or block.name)}{suffix}"
 
 
-def _file(record: FileRecord) -> str:
-    return f"- {escape_inline(record.path)}"
+def _proof_counts(messages: Iterable[PastMessage]) -> dict[str, ProofCounts]:
+    """The counts of the last version of each file that a call of these messages wrote."""
+    found: dict[str, ProofCounts] = {}
+    for message in messages:
+        if isinstance(message, PastToolMessage) and isinstance(message.artifact, dict):
+            artifact = cast("Mapping[str, Any]", message.artifact)
+            with suppress(msgspec.ValidationError):  # most tools have none, and that of a plugin may be anything
+                proof = msgspec.convert(artifact.get("proof"), FileCitations)
+                found[proof.file_path] = proof.counts
+    return found
+
+
+def _file(record: FileRecord, proofs: Mapping[str, ProofCounts]) -> str:
+    line = f"- {escape_inline(record.path)}"
+    counts = proofs.get(record.path)
+    return line if counts is None or not counts.statements else f"{line}: {_counts(counts)}"
+
+
+def _counts(counts: ProofCounts) -> str:
+    by_verdict = {verdict: getattr(counts, verdict) for verdict in ("supported", *_VERDICTS)}
+    total = "1 statement" if counts.statements == 1 else f"{counts.statements} statements"
+    named = (f"{count} {_VERDICTS.get(verdict, verdict)}" for verdict, count in by_verdict.items() if count)
+    return f"{total}: {', '.join(named)}"
 
 
 def _ending(turn: PastTurn | None, messages: Sequence[PastMessage]) -> Iterator[str]:

@@ -13,11 +13,13 @@ from msgspec import Struct
 from footnote.bundles.derived import head_of, history_of, messages_of, sources_of, verdicts_of
 from footnote.bundles.manifest import MANIFEST, Bundle, BundleProblem, open_bundle
 from footnote.bundles.recheck import recheck
+from footnote.bundles.recheck_files import FileRecheck, FileRechecker
 from footnote.bundles.schema import (
     EVENTS_FOLDER,
     FILES,
     FIXED_ENTRIES,
     MAX_DEPTH,
+    PROOFS,
     SESSION,
     SNAPSHOTS,
     SNAPSHOTS_FOLDER,
@@ -26,9 +28,12 @@ from footnote.bundles.schema import (
     BundleDamaged,
     FileEntry,
     FilesEntry,
+    ProofRecord,
+    ProofsEntry,
     RunRecord,
     SessionEntry,
     SnapshotsEntry,
+    VersionRecord,
     decode_json,
     encode_json,
     printable,
@@ -40,6 +45,7 @@ from footnote.protocol.events import Event, MessageStart, MessageStop
 from footnote.protocol.history import SessionHead
 from footnote.protocol.messages import AssistantMessage, ToolResultMessage
 from footnote.protocol.sources import Snapshot, snapshot_id
+from footnote.sessions.file_citations import MAX_TEXT_BYTES
 from footnote.workspace.paths import UPLOADS, key_of, upload_key, upload_name
 from footnote.workspace.text import pluralize
 
@@ -49,7 +55,8 @@ _event_decoder = msgspec.json.Decoder(Event)
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """The result of verification. `findings`: the problems. `notes`: what could not be checked."""
+    """The result of verification. `verdicts`: those that were judged again, `file_verdicts` of them on statements of
+    files. `findings`: the problems. `notes`: what could not be checked."""
 
     ok: bool
     seal: str | None = None
@@ -61,6 +68,7 @@ class Report(Struct, frozen=True, kw_only=True):
     versions: int = 0
     runs: int = 0
     verdicts: int = 0
+    file_verdicts: int = 0
     quotations: int = 0
     findings: tuple[BundleProblem, ...] = ()
     notes: tuple[str, ...] = ()
@@ -73,6 +81,7 @@ class BundleContents(Struct, frozen=True):
     files: FilesEntry
     missing: frozenset[str]
     snapshots: dict[str, Snapshot]
+    proofs: tuple[ProofRecord, ...] = ()
 
 
 class VerifiedBundle(Struct, frozen=True):
@@ -124,6 +133,7 @@ def verify_bundle(bundle: Bundle) -> VerifiedBundle:
         versions=0 if contents is None else sum(len(file.versions) for file in contents.files.files),
         runs=0 if contents is None else len(contents.session.runs),
         verdicts=check.verdicts,
+        file_verdicts=check.file_verdicts,
         quotations=check.quotations,
         findings=tuple(findings),
         notes=tuple(check.notes),
@@ -139,7 +149,7 @@ class _ContentCheck:
         self.notes: list[str] = []
         self.otherwise: list[BundleProblem] = []
         self.contents: BundleContents | None = None
-        self.verdicts = self.quotations = 0
+        self.verdicts = self.file_verdicts = self.quotations = 0
 
     def problems(self) -> Iterator[BundleProblem]:
         missing = [name for name in FIXED_ENTRIES if name not in self._bundle.entries]
@@ -169,7 +179,18 @@ class _ContentCheck:
             if name not in bundle.entries:
                 raise BundleDamaged(SNAPSHOTS, f"it lists {record.id}, whose text is not in the bundle")
             snapshots[record.id] = record.with_text(_snapshot_text(bundle.read(name), name, record.id))
-        return BundleContents(session, files, frozenset(listed.missing), snapshots)
+        return BundleContents(session, files, frozenset(listed.missing), snapshots, self._decode_proofs(files))
+
+    def _decode_proofs(self, files: FilesEntry) -> tuple[ProofRecord, ...]:
+        """None in a bundle of an earlier version."""
+        if PROOFS not in self._bundle.entries:
+            return ()
+        proofs = decode_json(self._bundle.read(PROOFS), ProofsEntry, PROOFS).proofs
+        versions = {(file.key, version.number) for file in files.files for version in file.versions}
+        named = [(proof.key, proof.number) for proof in proofs]
+        if len(set(named)) < len(named) or not versions.issuperset(named):
+            raise BundleDamaged(PROOFS, "it names a version twice, or one that is not in the bundle")
+        return proofs
 
     def _check(self, contents: BundleContents) -> Iterator[BundleProblem]:
         session = contents.session
@@ -181,15 +202,35 @@ class _ContentCheck:
         self.contents = contents
         yield from self._check_derived(contents)
         result = recheck(list(messages_of(session)), contents.snapshots, contents.missing)
-        self.verdicts, self.quotations = result.checked, result.quotations
-        if result.unchecked:
-            footnotes = pluralize(result.unchecked, "footnote")
+        of_files = self._recheck_files(contents)
+        self.file_verdicts = sum(one.checked for one in of_files)
+        self.verdicts = result.checked + self.file_verdicts
+        self.quotations = result.quotations + sum(one.quotations for one in of_files)
+        unchecked = result.unchecked + sum(one.unchecked for one in of_files)
+        if unchecked:
+            footnotes = pluralize(unchecked, "footnote")
             self.notes.append(
                 f"{footnotes} could not be judged again: a snapshot was removed from the library before the export."
             )
         self.otherwise = [BundleProblem(VERDICTS, "wrong", message) for message in result.otherwise]
+        self.otherwise += [BundleProblem(PROOFS, "wrong", message) for one in of_files for message in one.otherwise]
         yield from (BundleProblem(VERDICTS, "wrong", message) for message in result.wrong)
+        yield from (BundleProblem(PROOFS, "wrong", message) for one in of_files for message in one.wrong)
         yield from self.otherwise
+
+    def _recheck_files(self, contents: BundleContents) -> list[FileRecheck]:
+        if not contents.proofs:
+            return []
+        rechecker = FileRechecker(contents.session, contents.snapshots, contents.missing)
+        versions = {(file.key, one.number): one for file in contents.files.files for one in file.versions}
+        return [
+            rechecker.recheck(proof, self._version_text(version), version.created_at)
+            for proof in contents.proofs
+            if (version := versions[proof.key, proof.number]).size <= MAX_TEXT_BYTES
+        ]
+
+    def _version_text(self, version: VersionRecord) -> str:
+        return b"".join(self._bundle.chunks(version.entry)).decode("utf-8", "replace")
 
     def _check_names(self, contents: BundleContents) -> Iterator[BundleProblem]:
         """An import needs every entry that the content refers to. An entry to which nothing refers is not of an
@@ -199,7 +240,7 @@ class _ContentCheck:
             *(version.entry for file in contents.files.files for version in file.versions),
             *(f"{SNAPSHOTS_FOLDER}{one}.txt" for one in contents.snapshots),
         }
-        found = set(self._bundle.entries) - set(FIXED_ENTRIES)
+        found = set(self._bundle.entries) - {*FIXED_ENTRIES, PROOFS}
         for name in sorted(found - expected):
             yield BundleProblem(name, "added", "nothing in the bundle refers to it")
         for name in sorted(expected - found):

@@ -97,12 +97,14 @@ def _counts(report: "Report") -> Iterator[str]:
     for count, one, more in (
         (report.entries, "entry", "entries"),
         (report.runs, "answer", "answers"),
-        (report.verdicts, "footnote", "footnotes"),
+        (report.verdicts - report.file_verdicts, "footnote", "footnotes"),
+        (report.file_verdicts, "verdict on files", "verdicts on files"),
         (report.quotations, "quotation", "quotations"),
         (report.snapshots, "text that was read", "texts that were read"),
         (report.versions, "version of files", "versions of files"),
     ):
-        yield f"{count:,} {one if count == 1 else more}"
+        if count or one != "verdict on files":  # most sessions have no such file
+            yield f"{count:,} {one if count == 1 else more}"
 
 
 def _import(arguments: argparse.Namespace) -> int:

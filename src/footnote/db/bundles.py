@@ -10,9 +10,11 @@ from footnote.db import sessions
 from footnote.db.blobs import StoredBlob, ensure_blob
 from footnote.db.files import FileRow, UploadText, VersionRow, sync_files_to_branch
 from footnote.db.library import INSERT_SNAPSHOT, LibraryEntry, lock_page
+from footnote.db.proofs import ProofRow, session_proofs
 from footnote.db.runs import EventRow, RunRow, StoredMessage, SummaryRow
 from footnote.db.schema import (
     DIGEST,
+    FILE_PROOF,
     FILE_VERSION,
     QUESTION,
     READING,
@@ -39,7 +41,7 @@ class QuestionRow(Struct, frozen=True):
 
 class SessionRows(Struct, frozen=True, kw_only=True):
     """A session with its turns and files. `messages` and `summaries` are by run, `versions` and `texts` by file;
-    versions are sorted from the newest to the oldest."""
+    versions are sorted from the newest to the oldest. `proofs`: of versions, each with the id of its file."""
 
     session: SessionRow
     questions: tuple[QuestionRow, ...]
@@ -49,6 +51,7 @@ class SessionRows(Struct, frozen=True, kw_only=True):
     files: tuple[FileRow, ...]
     versions: dict[str, tuple[VersionRow, ...]]
     texts: dict[str, UploadText]
+    proofs: tuple[tuple[str, ProofRow], ...] = ()
 
 
 class ExportedRows(Struct, frozen=True):
@@ -95,6 +98,7 @@ def load_session(user_id: str, session_id: str) -> Steps[ExportedRows | None]:
         files=tuple(FileRow(*row) for row in files),
         versions={file_id: tuple(of_file) for file_id, of_file in versions.items()},
         texts={file_id: UploadText(*row) for *row, file_id in texts},
+        proofs=tuple((yield from session_proofs(session_id))),
     )
     return ExportedRows(rows, frozenset(run_id for (run_id,) in with_events), sizes)
 
@@ -186,6 +190,8 @@ def _insert_files(imported: ImportedRows) -> Steps[None]:
             yield FILE_VERSION.insert(version, file_id=file.id)
         if (text := rows.texts.get(file.id)) is not None:
             yield UPLOAD_TEXT.insert(text, file_id=file.id)
+    for file_id, proof in rows.proofs:
+        yield FILE_PROOF.insert(proof, file_id=file_id)
     yield from sync_files_to_branch(rows.session.id)
 
 

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import zlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, Literal, TypeAlias
 from weakref import WeakValueDictionary
@@ -66,15 +66,29 @@ log = logging.getLogger(__name__)
 _proof_decoder = msgspec.json.Decoder(FileProof)
 
 
-class _Material(Struct, frozen=True):
-    """What a version is judged by. `basis` is a hash of all of it but the texts of the user, which are those from
-    before the version was written."""
+class JudgedBy(Struct, frozen=True):
+    """What the files of a session are judged by, beside the texts of the user from before a version was written. A
+    snapshot id stands for its text."""
 
+    snapshot_ids: Mapping[int, Sequence[str]]
+    pointers: StatementPointers
+
+    @classmethod
+    def of(cls, messages: Sequence[Message]) -> "JudgedBy":
+        """`messages` of all branches, those of the shown branch first."""
+        return cls(snapshot_ids_by_number(messages), written_pointers(messages))
+
+    def basis(self, content_hash: str) -> str:
+        """A hash of this and of the content of a version."""
+        judged_by = (__version__, content_hash, sorted(self.snapshot_ids.items()), sorted(self.pointers.items()))
+        return hashlib.sha256(msgspec.json.encode(judged_by)).hexdigest()
+
+
+class _Material(Struct, frozen=True):
     opened: OpenedFile
     messages: tuple[Message, ...]
-    snapshot_ids: Mapping[int, Sequence[str]]
     given: tuple[str, ...]
-    pointers: StatementPointers
+    judged_by: JudgedBy
     basis: str
 
 
@@ -115,6 +129,15 @@ class FileCitationChecker:
             task = asyncio.create_task(self._judge_quietly(user_id, session_id, path), name=f"judge {path}")
             waiting.add(task)
             task.add_done_callback(waiting.discard)
+
+    async def judge_all(self, user_id: str, session_id: str, max_seconds: float) -> None:
+        """Judges the newest version of each file of a session that is not judged yet, as far as the time is enough."""
+        proofs = SessionProofs(self, user_id, session_id)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max_seconds):
+                for record in await self._sessions.workspace(user_id, session_id).list_visible():
+                    if _is_judged(record) and record.icon_type in _CHECKED_TYPES:
+                        await proofs.judge(record.path, max_seconds)
 
     async def _judge_quietly(self, user_id: str, session_id: str, path: str) -> None:
         try:
@@ -185,7 +208,7 @@ class FileCitationChecker:
         return await asyncio.to_thread(_material, opened, messages, given)
 
     async def _sources(self, user_id: str, material: _Material) -> Sources:
-        wanted = {snapshot_id for ids in material.snapshot_ids.values() for snapshot_id in ids}
+        wanted = {snapshot_id for ids in material.judged_by.snapshot_ids.values() for snapshot_id in ids}
         snapshots = await self._library.for_user(user_id).snapshots(wanted) if wanted else {}
         return await asyncio.to_thread(self._index_sources, material.messages, snapshots)
 
@@ -199,7 +222,7 @@ class FileCitationChecker:
         goes on without them."""
         file_id, number = material.opened.record.id, material.opened.version.number
         rows = await self._database.read(db.proofs_around(file_id, number, _OTHER_PROOFS))
-        stored = [(row.number, row.basis, await asyncio.to_thread(_decode, row.proof)) for row in rows]
+        stored = [(row.number, row.basis, await asyncio.to_thread(decode_proof, row.proof)) for row in rows]
         if stored and stored[0][:2] == (number, material.basis):
             return stored[0][2]
         key = (file_id, number, material.basis)
@@ -228,7 +251,13 @@ class FileCitationChecker:
                     for piece in await asyncio.to_thread(pieces_of, text):
                         async with self._turn(user_id):
                             citations += await asyncio.to_thread(
-                                judge_piece, text, piece, sources, material.pointers, uncited=True, given=material.given
+                                judge_piece,
+                                text,
+                                piece,
+                                sources,
+                                material.judged_by.pointers,
+                                uncited=True,
+                                given=material.given,
                             )
                     proof = await asyncio.to_thread(_complete, text, citations, sources, looked)
         await self._store(material, proof)
@@ -242,7 +271,7 @@ class FileCitationChecker:
 
     async def _store(self, material: _Material, proof: FileProof) -> None:
         file_id, number = material.opened.record.id, material.opened.version.number
-        row = db.ProofRow(number, material.basis, await asyncio.to_thread(_encode, proof))
+        row = db.ProofRow(number, material.basis, await asyncio.to_thread(encode_proof, proof))
         try:
             await self._database.write(db.store_proof(file_id, row))
         except DatabaseFailed as error:
@@ -277,12 +306,8 @@ async def _text(opened: OpenedFile) -> str:
 
 
 def _material(opened: OpenedFile, messages: tuple[Message, ...], given: tuple[str, ...]) -> _Material:
-    """A snapshot id stands for its text, and a call for what it wrote."""
-    snapshot_ids = snapshot_ids_by_number(messages)
-    pointers = written_pointers(messages)
-    judged_by = (__version__, opened.version.hash, sorted(snapshot_ids.items()), sorted(pointers.items()))
-    basis = hashlib.sha256(msgspec.json.encode(judged_by)).hexdigest()
-    return _Material(opened, messages, snapshot_ids, given, pointers, basis)
+    judged_by = JudgedBy.of(messages)
+    return _Material(opened, messages, given, judged_by, judged_by.basis(opened.version.hash))
 
 
 def _complete(text: str, citations: Sequence[Citation], sources: Sources, looked: LookedStatements) -> FileProof:
@@ -290,11 +315,11 @@ def _complete(text: str, citations: Sequence[Citation], sources: Sources, looked
     return FileProof(apply_looked(citations, keys, looked), dict(looked))
 
 
-def _encode(proof: FileProof) -> bytes:
+def encode_proof(proof: FileProof) -> bytes:
     return zlib.compress(msgspec.json.encode(proof), 6)
 
 
-def _decode(proof: bytes) -> FileProof:
+def decode_proof(proof: bytes) -> FileProof:
     return _proof_decoder.decode(zlib.decompress(proof))
 
 
