@@ -74,7 +74,7 @@ async def test_an_export_holds_everything_and_is_right_in_every_way(
     report = verify(write_bundle(tmp_path, data))
     assert report.findings == ()
     assert (report.ok, report.session) == (True, history.session)
-    assert (report.entries, report.snapshots, report.versions, report.runs, report.verdicts) == (16, 1, 5, 3, 4)
+    assert (report.entries, report.snapshots, report.versions, report.runs, report.verdicts) == (17, 1, 5, 3, 4)
     assert report.notes == ()
 
 

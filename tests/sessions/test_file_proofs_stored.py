@@ -18,7 +18,7 @@ from footnote.protocol.sources import Citation
 from footnote.sessions.file_citations import FileCitationChecker
 from footnote.sessions.store import Sessions
 from library.samples import TREATY
-from sessions.test_store_sources import SIGNED, artifact, source, store_search
+from sessions.test_store_sources import SIGNED, START, artifact, source, store_search
 from sessions.turn_writer import TurnWriter
 
 PARAPHRASE = "Everybody put their name to the paper in a palace near Paris [1]."
@@ -36,7 +36,8 @@ class AgreeingLook(SecondLook):
         self, text: str, citations: Sequence[Citation], sources: Sources, cancel: CancelScope
     ) -> SecondLookResult:
         self.asked.append([text[one.start : one.end] for one in citations])
-        lifted = tuple(replace(one, verdict="supported", by="model") for one in citations)
+        quoted = {"quote": SIGNED, "quote_start": START, "quote_end": START + len(SIGNED), "snapshot_id": TREATY.id}
+        lifted = tuple(replace(one, verdict="supported", by="model", **quoted) for one in citations)
         return SecondLookResult(lifted, Usage(input=10, output=5))
 
 

@@ -152,10 +152,10 @@ def _proof_counts(messages: Iterable[PastMessage]) -> dict[str, ProofCounts]:
     """The counts of the last version of each file that a call of these messages wrote."""
     found: dict[str, ProofCounts] = {}
     for message in messages:
-        if isinstance(message, PastToolMessage) and isinstance(message.artifact, dict):
-            artifact = cast("Mapping[str, Any]", message.artifact)
+        artifact = cast("object", message.artifact) if isinstance(message, PastToolMessage) else None
+        if isinstance(artifact, dict):
             with suppress(msgspec.ValidationError):  # most tools have none, and that of a plugin may be anything
-                proof = msgspec.convert(artifact.get("proof"), FileCitations)
+                proof = msgspec.convert(cast("dict[str, Any]", artifact).get("proof"), FileCitations)
                 found[proof.file_path] = proof.counts
     return found
 
