@@ -92,7 +92,7 @@ def _by_model(proofs: Any) -> None:
         (_quote, "its quotation is not in snapshots/"),
         (_left_out, "its statements differ"),
         (_version, "one that is not in the bundle"),
-        (_by_model, "a model pointed to no quotation"),
+        (_by_model, "its verdict is"),
     ],
 )
 async def test_a_forged_proof_is_found(

@@ -21,7 +21,7 @@ from library.samples import TREATY
 from sessions.test_store_sources import SIGNED, START, artifact, source, store_search
 from sessions.turn_writer import TurnWriter
 
-PARAPHRASE = "Everybody put their name to the paper in a palace near Paris [1]."
+PARAPHRASE = "Everybody put their name to the paper on 28 June 1919 [1]."
 REPORT = f"{SIGNED[:-1]} [1].\n\n{PARAPHRASE}\n"
 
 
