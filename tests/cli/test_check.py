@@ -8,6 +8,7 @@ import pytest
 
 from cli.process import environment, run_footnote
 from cli.small_web import FACT, article, env_for, small_web
+from documents.office import docx
 from server.harness import LOCAL_TOKEN, open_server
 from web import PageReply, Web
 from web.pdf import pdf
@@ -123,3 +124,31 @@ async def test_a_page_that_cannot_be_read_is_named_with_the_reason(web: Web, tmp
 async def test_a_text_without_links_has_nothing_to_check(web: Web, tmp_path: Path) -> None:
     code, out, _ = await run_footnote("check", "-", env=env_for(tmp_path, web), stdin=b"Tea was drunk in 1662.")
     assert (code, out) == (0, "Nothing to check. The text has no statement with a link or a footnote.\n")
+
+
+async def test_links_and_footnotes_of_a_word_file_are_citations(web: Web, tmp_path: Path) -> None:
+    body = (
+        f'<w:p><w:hyperlink r:id="rId1"><w:r><w:t>{CLAIM}</w:t></w:r></w:hyperlink><w:r><w:t> then.</w:t></w:r></w:p>'
+        f'<w:p><w:r><w:t>{WRONG}.</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>'
+    )
+    note = f'<w:footnote w:id="2"><w:p><w:r><w:t>{web.url("/oxygen")}</w:t></w:r></w:p></w:footnote>'
+    notes = f'<w:footnotes xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">{note}</w:footnotes>'
+    links = (("rId1", "hyperlink", web.url("/oxygen")), ("rId2", "footnotes", "footnotes.xml"))
+    report = tmp_path / "report.docx"
+    report.write_bytes(docx(body, *links, footnotes=notes))
+    code, out, err = await run_footnote("check", str(report), "--json", env=env_for(tmp_path, web))
+    assert code == 1, err
+    assert [(one["verdict"], one["sources"]) for one in json.loads(out)["statements"]] == [
+        ("supported", [1]),
+        ("unsupported", [1]),
+    ]
+
+
+async def test_the_bundle_of_a_check_can_be_verified(web: Web, tmp_path: Path) -> None:
+    env = env_for(tmp_path, web)
+    await run_footnote("check", "-", env=env, stdin=_report(web, is_right=False).encode())
+    bundle = tmp_path / "check.zip"
+    code, _, err = await run_footnote("sessions", "export", "last", "--output", str(bundle), env=env)
+    assert code == 0, err
+    code, out, err = await run_footnote("bundle", "verify", str(bundle), env=env)
+    assert code == 0, (out, err)

@@ -19,6 +19,7 @@ from cli.process import FootnoteProcess, environment
 from footnote.server.routes import ALL_ROUTES
 from server.largest_requests import LargeRequest, as_json, large_addresses, large_bodies, large_forms
 from upstream import Upstream, call, reply, say, stop, think
+from web import Web
 
 pytestmark = [
     pytest.mark.slow,
@@ -79,12 +80,12 @@ class WatchedServer:
 
 
 @asynccontextmanager
-async def watch_server(home: Path, upstream: Upstream) -> AsyncIterator[WatchedServer]:
+async def watch_server(home: Path, upstream: Upstream, **more: str) -> AsyncIterator[WatchedServer]:
     """Fails if the loop was blocked, or if a request of the other client failed."""
     file = home / "stalls"
     file.touch()
     limits = {f"FOOTNOTE_LIMITS_{name}": "1000000" for name in ("RUNS_PER_USER", "REQUESTS_PER_MINUTE")}
-    env = environment(home, upstream, FOOTNOTE_TOKEN=TOKEN, LOOP_PROBE=str(file), **limits)
+    env = environment(home, upstream, FOOTNOTE_TOKEN=TOKEN, LOOP_PROBE=str(file), **limits, **more)
     headers = {"authorization": f"Bearer {TOKEN}"}
     async with (
         FootnoteProcess("serve", "--port", "0", env=env, program=PROGRAM) as process,
@@ -167,6 +168,36 @@ def as_utf8(question: str) -> bytes:
 
 def readings(session: str, name: str) -> Iterable[LargeRequest]:
     return (LargeRequest(name, "GET", f"{session}/{rest}") for rest in ("history", "history?turns=true", "export"))
+
+
+def checked_texts(url: str) -> dict[str, str]:
+    report = "".join(f"The bridge of town {one} opened in {1500 + one} ({url}/en/Oxygen). " for one in range(3_000))
+    return {
+        "a report": report,
+        "many links": "".join(f"Town {one} is old ({url}/404?{one}). " for one in range(6_000)),
+        "references": "".join(f"It is old [{one}]. " for one in range(6_000))
+        + "\n\n## References\n"
+        + "1. A\n" * 9_000,
+        "brackets": "[" * 299_000,
+        "one link again and again": f"[a]({url}/en/Oxygen)" * 7_000,
+        "Chinese": f"它很旧，见{url}/zh/页。" * 6_000,
+    }
+
+
+async def test_no_check_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
+    hosts = "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS"
+    async with (
+        Web() as web,
+        watch_server(tmp_path, upstream, **{hosts: f'["{web.host}"]', "FOOTNOTE_CITATIONS_MODEL": "off"}) as server,
+    ):
+        for name, text in checked_texts(web.url("")).items():
+            body = await server.ask(LargeRequest(name, "POST", "/v2/checks", as_json({"text": text[:299_999]})))
+            started = json.loads(body)
+            events = await server.ask(LargeRequest(name, "GET", f"/v2/runs/{started['run_id']}/events"))
+            assert events.endswith(b'"type":"message_stop"}\n\n')
+            session = f"/v2/sessions/{started['session_id']}"
+            await server.ask_all(readings(session, name))
+            await server.ask(LargeRequest(name, "GET", f"{session}/files/citations?file_path=/checked.md"))
 
 
 def answers() -> dict[str, Any]:
