@@ -2,8 +2,9 @@
 
 import pytest
 
+from footnote.evidence.page_index import find_verbatim
 from footnote.evidence.sources import Sources
-from footnote.evidence.verdict import check_citations, find_verbatim
+from footnote.evidence.verdict import check_citations
 from footnote.protocol.sources import Quote, Snapshot, Source
 
 PAGE = "# Oxygen\n\nThe name was coined in 1777\nby Antoine Lavoisier, whose experiments helped. It is [sic] a gas.\n"

@@ -1,31 +1,47 @@
-"""Contradictions between a claim and a passage: another number, another name, a negation, the opposite direction.
+"""Contradictions: a passage says the same thing otherwise, with another number, name or direction, or denies it.
 
-They are found in slots, places at which the two differ while they agree before and after.
+They are found where a statement and a passage agree in nearly all of their words, in order, and differ in one place.
 """
 
+import unicodedata
 from collections.abc import Collection, Iterator, Sequence
+from difflib import SequenceMatcher
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from footnote.evidence.compare import CLAUSE_ENDS, Comparison, WordSlot
-from footnote.evidence.lexicon import directions, negations
-from footnote.evidence.tokens import Token, TokenizedText, is_character, looks_like_name
-from footnote.evidence.values import are_comparable, contains_exact_value, contains_value
+from footnote.evidence.alignment import Alignment
+from footnote.evidence.lexicon import directions
+from footnote.evidence.order import Pair
+from footnote.evidence.outline import Outline
+from footnote.evidence.qualifiers import Kind
+from footnote.evidence.tokens import Token, is_character, looks_like_name
+from footnote.evidence.values import Value, are_comparable, contains_exact_value, contains_value, is_year
 from footnote.text.sentences import Span
 
-_MIN_VERBATIM_SHARE = 0.75
-"""From this share of a claim in the order of the passage on, it repeats the passage, and each word counts."""
-_MIN_LITERAL_SHARE = 0.85
-"""From this share on, the place of a negation matters; below, only whether there is one."""
+_MIN_AGREEMENT = 0.8
+"""The share of the other words of a statement that a passage must have, in order, to be about the same thing."""
+_MIN_AGREEMENT_IN_SYLLABLES = 0.88
+_MIN_AGREEMENT_ON_DENIAL = 0.9
+_MIN_WORDS = {"zh": 5, "vi": 5}
+_CLAUSE_ENDS = frozenset(",;:—.!?，；：。！？")
 _MAX_SLOT_WORDS = 4
-"""With more words than this beside a number or name, a slot is another statement, not other words for the same."""
-_MIN_REST_COVERAGE = 0.6
-"""The share of a claim, or clause, that a passage must have apart from a number or name to be about the same thing."""
-_MAX_LENGTH_DIFFERENCE = 2
-_NEGATION_SCOPE = 3
-"""Limit for the words between a negation and what it negates."""
+_MAX_SLOT_CHARACTERS = 14
+_APPROXIMATION = 0.1
+_MIN_SPELLING = 0.6
+_MAX_DENIAL_DISTANCE = 24
+"""Characters between a denial and the word that it denies."""
+_UNDECIDED: frozenset[Kind] = frozenset(("may", "hedge", "plan", "future", "condition", "opinion"))
+_ORDINALS = frozenset(
+    ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "last"]
+)
+_WEEKDAYS = frozenset(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"])
 
-_Names: TypeAlias = Sequence[Sequence[Token]]
+
+class Contradiction(NamedTuple):
+    """The words of a statement and those of a passage that stand against each other, by their offsets."""
+
+    claim: Span
+    passage: Span
 
 
 class NameOffsets(NamedTuple):
@@ -37,53 +53,217 @@ class NameOffsets(NamedTuple):
     passage: Collection[int]
 
 
-def is_contradicted(comparison: Comparison, name_offsets: NameOffsets) -> bool:
-    """Whether the two contradict each other anywhere."""
-    return (
-        any(
-            _numbers_differ(comparison, slot, name_offsets)
-            or _names_differ(comparison, slot, name_offsets)
-            or _characters_differ(comparison, slot, name_offsets)
-            or _directions_differ(comparison, slot)
-            for slot in comparison.slots
-        )
-        or any(_negations_differ(comparison))
-        or _has_unmatched_number(comparison)
-    )
+class _Slot(NamedTuple):
+    """A place at which the two differ between words on which they agree: ranges of word indexes."""
+
+    claim: range
+    passage: range
+    before: Pair | None
+    after: Pair | None
 
 
-def _text(wording: TokenizedText, tokens: Sequence[Token]) -> str:
-    return wording.text[tokens[0].start : tokens[-1].end] if tokens else ""
+def find_contradictions(alignment: Alignment, names: NameOffsets) -> list[Contradiction]:
+    """Where a passage says otherwise."""
+    if not alignment.chain or any(
+        one.mark is not None and one.in_passage and one.mark.kind in _UNDECIDED for one in alignment.objections
+    ):
+        return []
+    found = [
+        Contradiction(*spans)
+        for slot in _slots(alignment)
+        if _agrees_elsewhere(alignment, slot)
+        for spans in _differences(alignment, slot, names)
+    ]
+    return found or list(_bounds_differ(alignment)) or list(_denials(alignment))
 
 
-def _is_crowded(claim: TokenizedText, slot: WordSlot, name_offsets: NameOffsets) -> bool:
-    """Whether the claim has so many words there that it makes another statement, not the same in other words."""
-    content = [token for token in slot.claim if token.is_content]
-    if any(not CLAUSE_ENDS.isdisjoint(claim.text[one.end : other.start]) for one, other in pairwise(content)):
-        return True
-    words = sum(token.value is None and token.start not in name_offsets.claim for token in content)
-    return words > (_MAX_SLOT_WORDS if slot.left and slot.right else _MAX_SLOT_WORDS // 2)
+def _slots(alignment: Alignment) -> Iterator[_Slot]:
+    chain = alignment.chain
+    claim, passage = alignment.claim, alignment.passage
+    first, last = chain[0], chain[-1]
+    if first.claim > 0:
+        start = next(at for at, one in enumerate(passage.sentence_of) if one == passage.sentence_of[first.passage])
+        start = max(start, first.passage - first.claim - 2)
+        yield _Slot(range(first.claim), range(start, first.passage), None, first)
+    for before, after in pairwise(chain):
+        if after.claim - before.claim > 1:
+            inner = range(before.passage + 1, after.passage)
+            yield _Slot(range(before.claim + 1, after.claim), inner, before, after)
+    rest = len(claim.words) - last.claim - 1
+    if rest:
+        end = last.passage + 1
+        while (
+            end < len(passage.words)
+            and end - last.passage <= rest + 2
+            and passage.sentence_of[end] == passage.sentence_of[last.passage]
+        ):
+            end += 1
+        yield _Slot(range(last.claim + 1, len(claim.words)), range(last.passage + 1, end), last, None)
 
 
-def _numbers_differ(comparison: Comparison, slot: WordSlot, name_offsets: NameOffsets) -> bool:
-    if _is_crowded(comparison.claim, slot, name_offsets):
+def _agrees_elsewhere(alignment: Alignment, slot: _Slot) -> bool:
+    """Whether the two say the same beside a slot."""
+    words = len(alignment.claim.words)
+    others = words - len(slot.claim)
+    language = alignment.claim.language
+    if others < _MIN_WORDS.get(language, 2) or not slot.claim or not slot.passage:
         return False
-    in_claim = [token.value for token in slot.claim if token.value]
-    in_passage = [token.value for token in slot.passage if token.value]
-    only_in_claim = [value for value in in_claim if not contains_value(in_passage, value)]
-    only_in_passage = [value for value in in_passage if not contains_exact_value(in_claim, value)]
-    if only_in_claim and only_in_passage:
-        if any(not contains_value(comparison.passage.values, value) for value in only_in_claim):
-            return True
-        # The passage has the number, but in another place: a contradiction only in a claim that repeats it.
-        claimed = [token.value for token in comparison.claim.tokens if token.value]
-        is_swapped = (
-            any(not contains_exact_value(claimed, value) for value in only_in_passage)
-            or len(slot.claim) == len(slot.passage) == 1
-        )
-        return is_swapped and comparison.ordered_coverage >= _MIN_VERBATIM_SHARE
-    has_code = any(_is_code(token) and token.key not in comparison.passage.keys for token in slot.claim)
-    return has_code and any(_is_code(token) and token.key not in comparison.claim.keys for token in slot.passage)
+    limit = _MAX_SLOT_CHARACTERS if language in ("zh", "vi") else _MAX_SLOT_WORDS
+    if len(slot.claim) > limit or len(slot.passage) > 2 * limit:
+        return False
+    around = {slot.claim.start - 1, slot.claim.stop, *slot.claim}
+    if any(
+        one.kind in ("order", "voice") or (one.kind == "skipped" and not around.issuperset(one.words))
+        for one in alignment.objections
+    ):
+        return False
+    inner = alignment.passage.gaps[slot.passage.start + 1 : slot.passage.stop]
+    if any(gap.ends_sentence for gap in inner):
+        return False
+    least = _MIN_AGREEMENT_IN_SYLLABLES if language in ("zh", "vi") else _MIN_AGREEMENT if others > 5 else 1.0
+    return len(alignment.chain) >= least * others
+
+
+def _differences(
+    alignment: Alignment,
+    slot: _Slot,
+    names: NameOffsets,
+) -> Iterator[tuple[Span, Span]]:
+    claim = [alignment.claim.words[at] for at in slot.claim]
+    passage = [alignment.passage.words[at] for at in slot.passage]
+    yield from _values_differ(alignment, slot, claim, passage)
+    yield from _names_differ(alignment, slot, claim, passage, names)
+    if len(claim) == len(passage) == 1 and _is_code(claim[0]) and _is_code(passage[0]):
+        yield _span(claim), _span(passage)
+    if len(claim) <= 2 and len(passage) <= 2:
+        yield from _opposites(alignment, claim, passage)
+
+
+def _span(tokens: Sequence[Token]) -> Span:
+    return Span(tokens[0].start, tokens[-1].end)
+
+
+def _values_differ(
+    alignment: Alignment, slot: _Slot, claim: Sequence[Token], passage: Sequence[Token]
+) -> Iterator[tuple[Span, Span]]:
+    claimed = [word.value for word in alignment.claim.words if word.value]
+    stated = alignment.passage.text.values
+    pairs = set(alignment.chain)
+    for at, word in zip(slot.claim, claim, strict=True):
+        if word.value is None or contains_value(stated, word.value):
+            continue
+        for place, other in zip(slot.passage, passage, strict=True):
+            if (
+                other.value is not None
+                and _is_same_kind(word.value, other.value)
+                and (_are_dates(word.value, other.value) or _is_anchored(pairs, at, place))
+                and (not contains_exact_value(claimed, other.value) or len(claim) == len(passage) == 1)
+                and _are_disjoint(
+                    word.value, _bound(alignment.claim, at), other.value, _bound(alignment.passage, place)
+                )
+            ):
+                yield _span([word]), _span([other])
+                return
+
+
+def _are_dates(one: Value, other: Value) -> bool:
+    return are_comparable(one, other) and (len(one.readings[0]) > 1 or any(is_year(fact) for fact in one.readings[0]))
+
+
+def _is_anchored(pairs: Collection[Pair], word: int, place: int) -> bool:
+    """Whether the two have the same word directly before or after: a number counts the same there."""
+    return Pair(word + 1, place + 1) in pairs or Pair(word - 1, place - 1) in pairs
+
+
+def _is_same_kind(one: Value, other: Value) -> bool:
+    facts, other_facts = one.readings[0], other.readings[0]
+    return [(fact.kind, fact.unit) for fact in facts] == [(fact.kind, fact.unit) for fact in other_facts]
+
+
+def _bound(text: Outline, at: int) -> Kind | None:
+    gaps = (text.gaps[at], text.gaps[at + 1])
+    return next((mark.kind for gap in gaps for mark in gap.marks if mark.bound), None)
+
+
+def _are_disjoint(one: Value, bound: Kind | None, other: Value, other_bound: Kind | None) -> bool:
+    """Whether no number can be both. Dates have no bounds."""
+    if len(one.readings[0]) != 1 or len(other.readings[0]) != 1:
+        return True
+    low, high = _interval(one.readings[0][0].number, bound)
+    other_low, other_high = _interval(other.readings[0][0].number, other_bound)
+    return high < other_low or other_high < low
+
+
+def _interval(number: float, bound: Kind | None) -> tuple[float, float]:
+    slack = abs(number) * _APPROXIMATION
+    if bound in ("at_least", "more_than"):
+        return number, float("inf")
+    if bound in ("at_most", "less_than"):
+        return float("-inf"), number
+    if bound == "nearly":
+        return number - 2 * slack, number
+    if bound == "about":
+        return number - slack, number + slack
+    return number, number
+
+
+def _names_differ(
+    alignment: Alignment,
+    slot: _Slot,
+    claim: Sequence[Token],
+    passage: Sequence[Token],
+    names: NameOffsets,
+) -> Iterator[tuple[Span, Span]]:
+    keys = alignment.passage.text.keys
+    claimed = alignment.claim.text.keys
+    if any(is_character(word.key) for word in (*claim, *passage)):
+        yield from _characters_differ(alignment, slot, claim, passage, names)
+        return
+    in_claim = [word for word in claim if word.start in names.claim and word.key not in keys and word.value is None]
+    is_anchored = slot.before is not None and slot.after is not None
+    in_passage = [word for word in passage if word.start in names.passage and (is_anchored or word.key not in claimed)]
+    if not in_claim or not in_passage or len(in_claim) != len([word for word in claim if word.key not in keys]):
+        return
+    if all(word.start in names.nearby for word in in_claim) and not is_anchored:
+        return
+    one, other = _span(in_claim), _span(in_passage)
+    if not _is_spelling(
+        alignment.claim.text.text[one.start : one.end], alignment.passage.text.text[other.start : other.end]
+    ):
+        yield one, other
+
+
+def _is_spelling(one: str, other: str) -> bool:
+    """Whether two names may be one name, spelled in two ways."""
+    plain, other_plain = (
+        "".join(letter for letter in unicodedata.normalize("NFKD", name) if letter.isalnum()).casefold()
+        for name in (one, other)
+    )
+    return SequenceMatcher(None, plain, other_plain, autojunk=False).ratio() >= _MIN_SPELLING
+
+
+def _characters_differ(
+    alignment: Alignment, slot: _Slot, claim: Sequence[Token], passage: Sequence[Token], names: NameOffsets
+) -> Iterator[tuple[Span, Span]]:
+    """Whether a Chinese name is in the place of another one."""
+    if any(word.value for word in (*claim, *passage)):
+        return
+    one = alignment.claim.text.text[claim[0].start : claim[-1].end]
+    other = alignment.passage.text.text[passage[0].start : passage[-1].end]
+    is_anchored = slot.before is not None and slot.after is not None
+    if abs(len(one) - len(other)) > 8 or (not is_anchored and any(word.start in names.nearby for word in claim)):
+        return
+    if any(map(str.isascii, one + other)):
+        return  # Latin letters beside Chinese characters may be the same name.
+    if not _CLAUSE_ENDS.isdisjoint(one) or not _CLAUSE_ENDS.isdisjoint(other) or _is_spelling(one, other):
+        return
+    are_names = looks_like_name(one), looks_like_name(other)
+    if all(are_names) or (is_anchored and any(are_names) and min(len(claim), len(passage)) > 1):
+        yield _span(claim), _span(passage)
+        return
+    tail = alignment.claim.text.text[claim[-1].end : claim[-1].end + 1]
+    if len(one) == len(other) == 1 and looks_like_name(one + tail) and looks_like_name(other + tail):
+        yield _span(claim), _span(passage)
 
 
 def _is_code(token: Token) -> bool:
@@ -91,145 +271,57 @@ def _is_code(token: Token) -> bool:
     return token.value is None and any(map(str.isdigit, token.key))
 
 
-def _names_differ(comparison: Comparison, slot: WordSlot, name_offsets: NameOffsets) -> bool:
-    if _is_crowded(comparison.claim, slot, name_offsets):
-        return False
-    claim_keys, passage_keys = {token.key for token in slot.claim}, {token.key for token in slot.passage}
-    in_claim = [
-        token for token in slot.claim if _identifies(token, name_offsets.claim) and token.key not in passage_keys
-    ]
-    in_passage = [
-        token for token in slot.passage if _identifies(token, name_offsets.passage) and token.key not in claim_keys
-    ]
-    if not in_claim or not in_passage or all(token.value for token in (*in_claim, *in_passage)):
-        return False
-    absent = any(token.key not in comparison.passage.keys for token in in_claim)
-    new = any(token.key not in comparison.claim.keys for token in in_passage)
-    if absent and slot.refers_back and all(token.start in name_offsets.nearby for token in in_claim):
-        return False
-    return (absent and new) or ((absent or new) and comparison.ordered_coverage >= _MIN_VERBATIM_SHARE)
-
-
-def _identifies(token: Token, names: Collection[int]) -> bool:
-    return token.value is not None or (token.start in names and not is_character(token.key))
-
-
-def _characters_differ(comparison: Comparison, slot: WordSlot, name_offsets: NameOffsets) -> bool:
-    """Whether a Chinese name is in the place of another one."""
-    in_claim, in_passage = _characters(slot.claim), _characters(slot.passage)
-    claim_text, passage_text = _text(comparison.claim, slot.claim), _text(comparison.passage, slot.passage)
-    if not in_claim or not in_passage or not CLAUSE_ENDS.isdisjoint(claim_text):
-        return False
-    excess = len(in_passage) - len(in_claim)
-    if len(in_claim) == 1 or len(in_passage) == 1:
-        tail = slot.right.key if slot.right is not None and is_character(slot.right.key) else ""
-        are_names = looks_like_name(in_claim + tail) and looks_like_name(in_passage + tail)
-        return bool(tail) and abs(excess) <= _MAX_LENGTH_DIFFERENCE and are_names
-    if in_claim in _characters(comparison.passage.tokens) and comparison.ordered_coverage < _MIN_VERBATIM_SHARE:
-        return False
-    if looks_like_name(claim_text) and looks_like_name(passage_text):
-        return excess <= len(in_claim) + 3 * _MAX_LENGTH_DIFFERENCE
-    if looks_like_name(claim_text):
-        return excess <= _MAX_LENGTH_DIFFERENCE and not any(token.start in name_offsets.nearby for token in slot.claim)
-    is_transliterated = "·" in passage_text and slot.left is not None
-    return looks_like_name(passage_text) and (excess <= _MAX_LENGTH_DIFFERENCE or is_transliterated)
-
-
-def _has_unmatched_number(comparison: Comparison) -> bool:
-    """Whether a clause that the passage covers otherwise has a number where the passage has another of its kind."""
-    passage = [token.value for token in comparison.passage.tokens if token.value]
-    claimed = [token.value for token in comparison.claim.tokens if token.value]
-    free = [value for value in passage if not contains_exact_value(claimed, value)]
-    for clause in comparison.clauses:
-        missing = [
-            token
-            for token in clause.tokens
-            if token.value and not contains_value(comparison.passage.values, token.value)
+def _opposites(alignment: Alignment, claim: Sequence[Token], passage: Sequence[Token]) -> Iterator[tuple[Span, Span]]:
+    one, other = _span(claim), _span(passage)
+    in_claim = directions(alignment.claim.text.text[one.start : one.end])
+    in_passage = directions(alignment.passage.text.text[other.start : other.end])
+    if any((axis, 1 - side) in in_passage and (axis, side) not in in_passage for axis, side in in_claim):
+        yield one, other
+        return
+    for closed in (_ORDINALS, _WEEKDAYS):
+        words = [
+            {text.text.text[word.start : word.end].casefold() for word in listed} & closed
+            for text, listed in ((alignment.claim, claim), (alignment.passage, passage))
         ]
-        rest = clause.weight - comparison.weight_of(missing)
-        alike = any(are_comparable(token.value, value) for token in missing if token.value for value in free)
-        if alike and clause.covered >= _MIN_REST_COVERAGE * rest > 0:
-            return True
-    return False
+        if all(words) and not words[0] & words[1]:
+            yield one, other
+            return
 
 
-def has_unmatched_names(comparison: Comparison, names: _Names, unknown: _Names, passage_names: _Names) -> bool:
-    """Whether a claim that the passage covers otherwise is about another subject: the passage lacks the name that the
-    claim begins with, or most of its names, and has others."""
-    if not unknown or (unknown[0] is not names[0] and 2 * len(unknown) <= len(names)):
-        return False
-    rest = comparison.total - comparison.weight_of([token for name in unknown for token in name])
-    others = any(all(token.key not in comparison.claim.keys for token in name) for name in passage_names)
-    return others and comparison.coverage * comparison.total >= _MIN_REST_COVERAGE * rest > 0
-
-
-def _characters(tokens: Sequence[Token]) -> str:
-    return "".join(token.key for token in tokens if is_character(token.key))
-
-
-def _directions_differ(comparison: Comparison, slot: WordSlot) -> bool:
-    if not slot.claim or not slot.passage:
-        return False
-    in_claim = directions(_text(comparison.claim, slot.claim))
-    in_passage = directions(_text(comparison.passage, slot.passage))
-    only_in_passage = in_passage - in_claim
-    return any((axis, 1 - side) in only_in_passage and (axis, side) not in in_passage for axis, side in in_claim)
-
-
-def _negations_differ(comparison: Comparison) -> Iterator[bool]:
-    strict = comparison.ordered_coverage >= _MIN_LITERAL_SHARE
-    in_claim = negations(comparison.claim.text, strict=strict)
-    in_passage = negations(comparison.passage.text, strict=strict)
-    if not (in_claim or in_passage):
+def _bounds_differ(alignment: Alignment) -> Iterator[Contradiction]:
+    """`Less than 100` against `more than 100`."""
+    if any(one.kind != "qualifier" for one in alignment.objections):
         return
-    if in_claim and in_passage and not strict:
-        yield _is_negated_only_in(comparison.claim, in_claim, comparison.passage, in_passage)
-        yield _is_negated_only_in(comparison.passage, in_passage, comparison.claim, in_claim)
+    for pair in alignment.chain:
+        word, other = alignment.claim.words[pair.claim], alignment.passage.words[pair.passage]
+        if word.value and other.value and len(alignment.chain) > 2:
+            bounds = {_bound(alignment.claim, pair.claim), _bound(alignment.passage, pair.passage)}
+            if bounds in ({"more_than", "less_than"}, {"at_least", "less_than"}, {"more_than", "at_most"}):
+                yield Contradiction(_span([word]), _span([other]))
+
+
+def _denials(alignment: Alignment) -> Iterator[Contradiction]:
+    """Whether only one of the two denies what both say."""
+    last = (len(alignment.claim.words) - 1,)
+    if any(
+        one.kind in ("order", "voice") or (one.kind == "skipped" and one.words != last) for one in alignment.objections
+    ):
         return
-    for slot in comparison.slots:
-        passage_negates = _is_negated(comparison.passage, slot.passage, in_passage)
-        # A negation in the passage after the end of the claim has nothing to do with the claim.
-        if slot.right is not None or not passage_negates:
-            yield _is_negated(comparison.claim, slot.claim, in_claim) != passage_negates
-
-
-def _is_negated_only_in(
-    text: TokenizedText, negated: Sequence[Span], other: TokenizedText, negated_in_other: Sequence[Span]
-) -> bool:
-    """Whether a text negates a word that the other has too, and nowhere negates."""
-    for negation in negated:
-        word = _negated_word(text, negation)
-        places = [at for at in range(len(other.tokens)) if word and _keys(other, at, len(word)) == word]
-        if places and not any(_is_in_scope(other, at, negated_in_other) for at in places):
-            return True
-    return False
-
-
-def _negated_word(wording: TokenizedText, negation: Span) -> tuple[str, ...]:
-    """The word that is negated: the first content token after the negation, or the first two if they are syllables."""
-    for at, token in enumerate(wording.tokens):
-        if token.start >= negation.end and token.is_content:
-            is_separated = not CLAUSE_ENDS.isdisjoint(wording.text[negation.end : token.start])
-            return () if is_separated or token.value else _keys(wording, at, 2 if token.is_syllable else 1)
-    return ()
-
-
-def _keys(wording: TokenizedText, at: int, count: int) -> tuple[str, ...]:
-    return tuple(token.key for token in wording.tokens[at : at + count])
-
-
-def _is_in_scope(wording: TokenizedText, at: int, negated: Sequence[Span]) -> bool:
-    """Whether a negation is shortly before a token."""
-    start = wording.tokens[max(0, at - 2 * _NEGATION_SCOPE)].start
-    return any(start <= negation.start < wording.tokens[at].end for negation in negated)
-
-
-def _is_negated(wording: TokenizedText, tokens: Sequence[Token], found: Sequence[Span]) -> bool:
-    """Whether the words after the slot, on which both agree, are negated in it."""
-    for negation in found:
-        covered = [at for at, token in enumerate(tokens) if token.start < negation.end and negation.start < token.end]
-        if covered:
-            between = sum(token.is_content for token in tokens[covered[-1] + 1 :])
-            if between <= _NEGATION_SCOPE and CLAUSE_ENDS.isdisjoint(wording.text[negation.end : tokens[-1].end]):
-                return True
-    return False
+    words = alignment.claim.words
+    if len(alignment.chain) < max(_MIN_WORDS.get(alignment.claim.language, 2), _MIN_AGREEMENT_ON_DENIAL * len(words)):
+        return
+    marks = [one for one in alignment.objections if one.mark is not None]
+    denials = [one for one in marks if one.mark and one.mark.kind == "negation"]
+    if len(denials) != 1 or len(marks) > 2 or denials[0].mark is None or denials[0].at_end:
+        return
+    by_claim = {pair.claim: alignment.passage.words[pair.passage] for pair in alignment.chain}
+    at = denials[0].words[0]
+    mark = denials[0].mark
+    place = min(by_claim, key=lambda one: (one < at, abs(one - at)))
+    denied = Span(mark.start, mark.end)
+    if denials[0].in_passage:
+        if by_claim[place].start - mark.end > _MAX_DENIAL_DISTANCE:
+            return
+        yield Contradiction(_span([words[place]]), denied)
+    else:
+        yield Contradiction(denied, _span([by_claim[place]]))

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final, Generic, TypeVar
 
 from footnote.text.sentences import Span
+from footnote.text.stems import derivational_stem
 from footnote.text.stop_words import CLAIM_STOP_WORDS
 
 
@@ -31,7 +32,7 @@ NEGATION_CHARACTERS: Final = _words("""
 NEGATION_EXCEPTIONS: Final = _words("""
 no+doubt no+later no+one no+matter no+less no+more no+fewer
 không+gian không+khí không+quân không+lực không+kích không+trung không+lưu không+ngừng không+ít không+lâu không+thời
-không+phận không+tặc chưa+kể hàng+không sân+không tàu+không
+không+phận không+tặc chưa+kể chẳng+hạn hàng+không sân+không tàu+không
 不断 不过 不久 不少 不论 不管 不如 不得不 不料 不妨 不禁 不愧 不惜 不列颠 不丹 不锈 不良 不动产 不对称 不祥 不朽
 不安 不满 不幸
 未来 未必 未婚 未免 是不是 沉没 淹没 没落 没收 埋没 出没 差不多 对不起 了不起 来不及
@@ -118,7 +119,7 @@ _WORD = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?:['\u2019][a-z]+)?")
 _CONTRACTED = re.compile("n['\u2019]t$")
 
 
-class _WordTable(Generic[_Meaning]):
+class WordTable(Generic[_Meaning]):
     """Finds words of a lexicon in a text, the longest first: `không gian` before `không`."""
 
     def __init__(self, meanings: Mapping[str, _Meaning]) -> None:
@@ -149,9 +150,9 @@ class _WordTable(Generic[_Meaning]):
 
 _NEGATING = dict.fromkeys(NEGATION_WORDS | NEGATION_CHARACTERS, True)
 _EXCEPTIONS = dict.fromkeys(NEGATION_EXCEPTIONS, False)
-_STRICT_NEGATIONS = _WordTable({**_NEGATING, **_EXCEPTIONS, **dict.fromkeys(IMPLICIT_NEGATIONS, True)})
-_COMMON_NEGATIONS = _WordTable({**_NEGATING, **_EXCEPTIONS, **dict.fromkeys(WEAK_NEGATIONS, False)})
-_DIRECTIONS = _WordTable(DIRECTIONS)
+_STRICT_NEGATIONS = WordTable({**_NEGATING, **_EXCEPTIONS, **dict.fromkeys(IMPLICIT_NEGATIONS, True)})
+_COMMON_NEGATIONS = WordTable({**_NEGATING, **_EXCEPTIONS, **dict.fromkeys(WEAK_NEGATIONS, False)})
+_DIRECTIONS = WordTable(DIRECTIONS)
 
 
 @lru_cache(maxsize=2_000)
@@ -165,3 +166,114 @@ def negations(text: str, *, strict: bool = False) -> tuple[Span, ...]:
 def directions(text: str) -> set[tuple[int, int]]:
     """The directions in a text, as axis and side: 0 for up, more, first, 1 for the opposite."""
     return {direction for _, direction in _DIRECTIONS.find(text)}
+
+
+# Other words for the same ------------------------------------------------------------------------------------------
+
+
+_SAME: Final = """
+begin begins beginning began begun start starts started starting commence commenced
+| end ends ended ending finish finished finishes conclude concluded
+| film films movie movies
+| big bigger biggest large larger largest
+| buy buys bought buying purchase purchased purchases purchasing
+| show shows showed shown demonstrate demonstrates demonstrated
+| build builds built building constructed construct constructs construction
+| help helps helped aid aids aided
+| get gets got gotten obtain obtains obtained receive receives received
+| write writes wrote written writing
+| rise rises rose risen rising increase increases increased increasing
+| fall falls fell fallen decrease decreases decreased decline declines declined
+| grow grows grew grown growing growth
+| win wins won winning
+| lose loses lost losing
+| lead leads led leading
+| hold holds held holding
+| choose chooses chose chosen choice select selects selected
+| become becomes became
+| make makes made making
+| take takes took taken taking
+| give gives gave given giving
+| know knows knew known
+| think thinks thought
+| bring brings brought
+| teach teaches taught
+| speak speaks spoke spoken
+| fight fights fought fighting
+| send sends sent
+| sell sells sold selling sale
+| spend spends spent spending
+| meet meets met meeting
+| run runs ran running
+| sing sings sang sung
+| swim swims swam swum
+| drive drives drove driven
+| break breaks broke broken
+| steal steals stole stolen
+| strike strikes struck
+| throw throws threw thrown
+| draw draws drew drawn
+| fly flies flew flown flight
+| eat eats ate eaten
+| drink drinks drank drunk
+| wear wears wore worn
+| shoot shoots shot shooting
+| spread spreads spreading
+| die dies died dying death deaths dead
+| marry marries married marriage
+| employ employs employed hire hires hired
+| use uses used using utilise utilises utilised utilize utilizes utilized
+| need needs needed require requires required
+| resident residents inhabitant inhabitants
+| child children kid kids
+| man men
+| woman women
+| person people persons
+| foot feet
+| tooth teeth
+| mouse mice
+| car cars automobile automobiles
+| physician physicians doctor doctors
+| illness illnesses disease diseases
+| defeat defeats defeated beat beats beaten
+| quick quickly fast rapid rapidly
+| frequent frequently often
+| roughly approximately about
+| centre centres center centers
+| theatre theatres theater theaters
+| metre metres meter meters
+| litre litres liter liters
+| fibre fibres fiber fibers
+| defence defense
+| licence license
+| tyre tire
+| grey gray
+| programme programmes program programs
+| analyse analyses analysed analyze analyzes analyzed analysis
+| aluminium aluminum
+| tv television
+"""
+_SAME_PHRASES: Final = """
+usa: united states of america | united states | u s a | u s | us | usa
+| uk: united kingdom | u k | uk | great britain
+| eu: european union | e u | eu
+| un: united nations | u n | un
+| who: world health organization | world health organisation
+| mỹ: hoa kỳ | hợp chủng quốc
+"""
+
+
+def _stems(phrase: str) -> str:
+    return " ".join(map(derivational_stem, phrase.split()))
+
+
+SAME_WORDS: Final = {
+    derivational_stem(word): derivational_stem(group.split()[0]) for group in _SAME.split("|") for word in group.split()
+}
+"""One key for forms and words that mean the same in any text, by their stems."""
+SAME_PHRASES: Final = {
+    _stems(phrase.strip()): name.strip()
+    for line in _SAME_PHRASES.strip().splitlines()
+    for name, phrases in [line.split(":")]
+    for phrase in phrases.split("|")
+}

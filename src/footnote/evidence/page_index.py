@@ -12,11 +12,12 @@ import re
 from array import array
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
+from footnote.evidence.lexicon import negations
 from footnote.evidence.tokens import key_of
 from footnote.protocol.sources import Quote, Snapshot
 from footnote.text.excerpt import densest_window, extend_to_sentences
@@ -153,7 +154,15 @@ class PageIndex:
         if first is None:
             return None
         last = next(find_phrase(tail, self.text, first.start, first.start + len(text) + len(text) // 4), None)
-        return Span(first.start, last.end) if last else None
+        return self._whole_sentences(Span(first.start, last.end)) if last else None
+
+    def _whole_sentences(self, span: Span) -> Span:
+        index = self._index
+        if not index.starts:
+            return span
+        first = max(0, bisect_right(index.starts, span.start) - 1)
+        last = max(0, bisect_right(index.starts, span.end - 1) - 1)
+        return Span(min(span.start, index.starts[first]), max(span.end, index.ends[last]))
 
     def passages(self, weights: Mapping[str, float], *, max_sentences: int, max_passages: int) -> list[Span]:
         """The passages of at most `max_sentences` with the largest share of the terms' weight, best first.
@@ -171,6 +180,14 @@ class PageIndex:
         best = heapq.nlargest(max_passages, windows, key=lambda window: (windows[window], -window[0]))
         single = [(at, at) for at in seeds[:1] if (at, at) not in best]
         return [Span(index.starts[first], index.ends[last]) for first, last in [*best, *single]]
+
+    def share_of_words(self, words: Collection[str], sentences: int) -> float:
+        """The share of some terms that the best few sentences of the page have together."""
+        masks, _ = self._sentences_with(dict.fromkeys(words, 1.0))
+        found = 0
+        for _ in range(sentences):
+            found |= max(masks.values(), key=lambda mask: (mask & ~found).bit_count(), default=0)
+        return found.bit_count() / (len(words) or 1)
 
     def _sentences_with(self, weights: Mapping[str, float]) -> tuple[dict[int, int], dict[int, float]]:
         """The sentences with any of the terms: by sentence, a bit for each term in it, and the weight of these
@@ -315,3 +332,54 @@ class PageIndexes:
                 _, oldest = self._pages.popitem(last=False)
                 self._characters -= len(oldest.text)
             return page
+
+
+# Word for word -------------------------------------------------------------------------------------------------------
+
+MIN_VERBATIM_LETTERS = 12
+"""Fewer letters than this occur on many pages by chance."""
+
+_CONTEXT_CHARACTERS = 300
+_SENTENCE_END = re.compile(r"[.!?。！？\n]")
+_CELL = re.compile(r"[|\t]")
+_ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]")
+_PART = re.compile(r"[,;]\s")
+"""Not the comma of Chinese, which also separates `there is no evidence` from what there is none for."""
+_SUBORDINATE_CLAUSE = re.compile(r"(?:that|whether|rằng)\b", re.IGNORECASE)
+_COORDINATE_CLAUSE = re.compile(r"(?:and|but|or|và|nhưng|hoặc)\b", re.IGNORECASE)
+_ALTERNATIVE = re.compile(r"\b(?:or|nor|hoặc|hay)\b(?!\s+(?:if|when|because|nếu|khi|vì)\b)", re.IGNORECASE)
+
+
+def find_verbatim(claim: str, text: str) -> Quote | None:
+    """The quote of a claim that a text has word for word. All white space is equal."""
+    words = claim.split()
+    if sum(map(len, words)) < MIN_VERBATIM_LETTERS:
+        return None
+    for found in find_phrase(words, text):
+        before = _SENTENCE_END.split(text[max(0, found.start - _CONTEXT_CHARACTERS) : found.start])[-1]
+        rest = _SENTENCE_END.split(text[found.start : found.end + _CONTEXT_CHARACTERS])[0]
+        if not _is_negated(before, rest):
+            return trim_quote(text, found)
+    return None
+
+
+def _is_negated(before: str, rest: str) -> bool:
+    """Whether a negation before the `rest` of a sentence applies to it: "it is not true that the earth is flat".
+
+    A negation ends with its cell of a table, its brackets, and its part before a comma ("it never rained, the harvest
+    was good"), unless the sentence continues that part ("he did not, however, win"; "do not smoke, drink or drive").
+    """
+    before = _CELL.split(before)[-1]
+    while (without := _ASIDE.sub(" ", before)) != before:
+        before = without
+    *earlier, last = _PART.split(before)
+    if negations(last, strict=True):
+        return True
+    following = (last + rest).lstrip()
+    if _SUBORDINATE_CLAUSE.match(following) or _ALTERNATIVE.search(rest):
+        return any(negations(part, strict=True) for part in earlier)
+    return not _COORDINATE_CLAUSE.match(following) and any(map(_ends_with_negation, earlier))
+
+
+def _ends_with_negation(part: str) -> bool:
+    return any(word.end == len(part.rstrip()) for word in negations(part, strict=True))

@@ -71,7 +71,7 @@ class _Judge:
         for statement in self._statements:
             cited = self._with_read_links(statement)
             if cited.cites:
-                found = check_claim(cited, self._comparer, self._passages)
+                found = check_claim(self._text, cited, self._comparer, self._passages)
                 yield from (one for one in found if not is_title(statement) or self._is_worth_showing(one))
             yield from self._unread_links(statement)
             if not cited.cites and not statement.links and self._is_uncited(statement, self._context):
@@ -156,7 +156,7 @@ class _GivenTexts:
         evidence: Evidence = find_evidence(text, self._page)
         if evidence.verdict == "supported":
             return True
-        if evidence.contradicts or evidence.share < _MIN_GIVEN_SHARE:
+        if evidence.verdict == "contradicted" or evidence.share < _MIN_GIVEN_SHARE:
             return False
         wording = TokenizedText(text)
         names = [token for name in find_names(wording, self._page.is_proper_name) for token in name]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from footnote.evidence.page_index import PageIndex
 from footnote.evidence.sources import Sources
 from footnote.evidence.tokens import key_of
-from footnote.evidence.verdict import MIN_SUPPORTED, Evidence, find_evidence
+from footnote.evidence.verdict import Evidence, find_evidence
 from footnote.text.languages import Language
 from footnote.text.stop_words import CLAIM_STOP_WORDS
 from footnote.text.terms import terms
@@ -19,7 +19,9 @@ from footnote.text.terms import terms
 _MAX_RANKED = 6
 """How many pages, by their words, are searched for a sentence that has them together."""
 _MAX_COMPARED = 2
+_MIN_PAGE_SHARE = 0.66
 _MIN_SENTENCE_SHARE = 0.3
+"""The share of a statement, by the weight of its words, that a page and one of its sentences must have."""
 _MAX_LENGTH = 800
 MAX_COMPARISONS = 1_000
 """Limit for one text. It is a count and not a time, so that the same text always gets the same suggestions."""
@@ -52,7 +54,7 @@ class SuggestionFinder:
         for at, (_, page) in enumerate(self._pages):
             weights = by_language[page.language]
             share = sum(weight for key, weight in weights.items() if page.has_term(key))
-            if share >= MIN_SUPPORTED * sum(weights.values()) > 0:
+            if share >= _MIN_PAGE_SHARE * sum(weights.values()) > 0:
                 shares[at] = share
         ranked = heapq.nsmallest(_MAX_RANKED, shares, key=lambda at: (-shares[at], at))
         best = {at: self._pages[at][1].best_share(by_language[self._pages[at][1].language]) for at in ranked}

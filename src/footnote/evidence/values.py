@@ -117,12 +117,12 @@ def are_comparable(one: Value, other: Value) -> bool:
     """Whether two values are of the same kind, so that one in the place of the other is a contradiction."""
     facts, other_facts = one.readings[0], other.readings[0]
     return [fact.kind for fact in facts] == [fact.kind for fact in other_facts] and all(
-        _unit_fits(fact, other_fact) and _is_year(fact) == _is_year(other_fact)
+        _unit_fits(fact, other_fact) and is_year(fact) == is_year(other_fact)
         for fact, other_fact in zip(facts, other_facts, strict=True)
     )
 
 
-def _is_year(fact: Fact) -> bool:
+def is_year(fact: Fact) -> bool:
     return fact.kind == "n" and fact.unit is None and 1000 <= fact.number <= 2100 and fact.number.is_integer()
 
 

@@ -107,11 +107,11 @@ def test_a_report_that_we_exported_reads_as_it_was_written() -> None:
     ("claim", "verdict"),
     [
         ("The economy recovered by the end of 2027 [1].", "supported"),
-        ("The economy had recovered when 2027 ended [1].", "supported"),
-        ("The economy recovered by the end of 20273 [1].", "unsupported"),
+        ("The economy had recovered by the end of 2027 [1].", "supported"),
+        ("The economy recovered by the end of 20273 [1].", "contradicted"),
         ("Inflation was at 3.5 percent in May 2026 [1].", "supported"),
         ("> Inflation was 3.5 percent in May 2026, they said. [1]", "supported"),
-        ("Inflation was at 3.5 percent in May 2025 [1].", "unsupported"),
+        ("Inflation was at 3.5 percent in May 2025 [1].", "contradicted"),
     ],
 )
 def test_footnotes_to_a_text_with_reference_marks_are_judged_as_without_them(claim: str, verdict: str) -> None:

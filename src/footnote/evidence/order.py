@@ -1,0 +1,179 @@
+"""Words that stand in another order in a passage than in a statement, and mean the same: dates, adjuncts, compounds and
+the items of a list."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from footnote.evidence.outline import Gap, Outline
+from footnote.evidence.tokens import Token
+from footnote.evidence.values import are_comparable
+
+_MAX_CROSSED = 16
+_MAX_COMPOUND = 4
+_MAX_LIST = 24
+_GENITIVES = frozenset(("of", "in", "by", "的", "của"))
+_ARTICLES = frozenset(["the", "a", "an", "its", "his", "her", "their", "this", "that"])
+
+
+class Pair(NamedTuple):
+    """A word of the statement and the same word of the passage, by their indexes."""
+
+    claim: int
+    passage: int
+
+
+class WordOrder:
+    """`places`: those in the passage of each word of the statement. `chain`: the words that both have in the same
+    order."""
+
+    def __init__(
+        self, claim: Outline, passage: Outline, places: Sequence[Sequence[int]], chain: Sequence[Pair]
+    ) -> None:
+        self.claim = claim
+        self.passage = passage
+        self._places = places
+        self._by_claim = {pair.claim: pair.passage for pair in chain}
+        self._used = frozenset(pair.passage for pair in chain)
+
+    def may_move(self, run: Sequence[int]) -> bool:
+        """Whether words of the statement that stand elsewhere in the passage mean the same there."""
+        spot = self._find_run(run)
+        if spot is None:
+            return self._is_list(run)
+        return (
+            self._is_adjunct(run, spot)
+            or self._is_beside_date(run, spot)
+            or self._is_compound(run, spot)
+            or self._is_list(run)
+        )
+
+    def _find_run(self, run: Sequence[int]) -> range | None:
+        """The place in the passage at which the words of a run follow each other."""
+        for start in self._places[run[0]]:
+            at = start
+            for word in run[1:]:
+                at = next((place for place in self._places[word] if at < place <= at + 2), -1)
+                if at < 0:
+                    break
+            else:
+                if not any(place in self._used for place in range(start, at + 1)):
+                    return range(start, at + 1)
+        return None
+
+    def _is_adjunct(self, run: Sequence[int], spot: range) -> bool:
+        """Whether a date or another adjunct stands at the other end of its clause: "In 1924 he …", "… in 1924"."""
+        crossed = self._crossed(run, spot)
+        if crossed is None:
+            return False
+        words = [self.claim.words[at] for at in run]
+        values = [word.value for word in words if word.value]
+        stated = [word.value for word in crossed if word.value]
+        if any(are_comparable(one, other) for one in values for other in stated):
+            return False
+        if len(values) == len(words) or len(stated) == len(crossed):
+            return len(crossed) <= _MAX_CROSSED
+        preposition = _preposition(self.claim.gaps[run[0]])
+        return (
+            bool(preposition)
+            and preposition == _preposition(self.passage.gaps[spot.start])
+            and _is_at_edge(self.claim, run[0], run[-1])
+            and _is_at_edge(self.passage, spot[0], spot[-1])
+        )
+
+    def _is_beside_date(self, run: Sequence[int], spot: range) -> bool:
+        """Whether words and a date beside them have changed places: "by Lavoisier in 1777", "in 1777 by Lavoisier"."""
+        for date in (run[0] - 1, run[-1] + 1):
+            place = self._by_claim.get(date)
+            if place is None or self.claim.words[date].value is None:
+                continue
+            low, high = (place, spot.start) if place < spot.start else (spot[-1], place)
+            gaps, between = self.passage.gaps[low + 1 : high + 1], self.passage.words[low + 1 : high]
+            is_one_clause = not any(gap.is_break or gap.joins for gap in gaps)
+            if is_one_clause and all(word.is_capitalized and word.value is None for word in between):
+                return True
+        return False
+
+    def _crossed(self, run: Sequence[int], spot: range) -> list[Token] | None:
+        """The words of the passage between a run and its nearest neighbour in the statement, if they are in one
+        clause."""
+        places = [self._by_claim[at] for at in (run[0] - 1, run[-1] + 1) if at in self._by_claim]
+        if not places:
+            return None
+        place = min(places, key=lambda one: abs(one - spot.start))
+        low, high = (place, spot.start) if place < spot.start else (spot[-1], place)
+        if any(gap.ends_sentence or gap.joins for gap in self.passage.gaps[low + 1 : high + 1]):
+            return None
+        return self.passage.words[low + 1 : high + (place > spot.start)]
+
+    def _is_compound(self, run: Sequence[int], spot: range) -> bool:
+        """Whether two neighbours are joined the other way round: `the Detva district`, `the district of Detva`."""
+        if len(run) > _MAX_COMPOUND:
+            return False
+        for step in (-1, 1):
+            block = run[0] - 1 if step < 0 else run[-1] + 1
+            claim_gap = self.claim.gaps[run[0] if step < 0 else block]
+            place = self._by_claim.get(block)
+            for _ in range(_MAX_COMPOUND):
+                if place is None:
+                    break
+                meets = place == spot[-1] + 1 if step < 0 else place == spot.start - 1
+                if meets and _is_turned(claim_gap, self.passage.gaps[place if step < 0 else spot.start]):
+                    return True
+                block += step
+                following = self._by_claim.get(block)
+                place = following if following is not None and following - place == step else None
+        return False
+
+    def _is_list(self, run: Sequence[int]) -> bool:
+        """Whether words are items of a list in both texts."""
+        items: list[list[int]] = []
+        for at in run:
+            if items and not self.claim.gaps[at].separates:
+                items[-1].append(at)
+            else:
+                items.append([at])
+        spots = [self._find_run(item) for item in items]
+        for item, spot in zip(items, spots, strict=True):
+            if spot is None or any(self.claim.words[at].value for at in item):
+                return False
+            if not (_is_item(self.claim, item[0], item[-1]) and _is_item(self.passage, spot[0], spot[-1])):
+                return False
+        near = [self._by_claim[at] for at in (run[0] - 1, run[-1] + 1) if at in self._by_claim]
+        first = spots[0].start if spots[0] else 0
+        return any(self._is_enumeration(*sorted((place, first))) for place in near)
+
+    def _is_enumeration(self, low: int, high: int) -> bool:
+        """Whether words of the passage are a list and nothing else."""
+        return (
+            high - low < _MAX_LIST
+            and all(gap.is_adjacent or gap.separates for gap in self.passage.gaps[low + 1 : high + 1])
+            and not any(word.value for word in self.passage.words[low : high + 1])
+        )
+
+
+def _is_at_edge(text: Outline, first: int, last: int) -> bool:
+    before, after = text.gaps[first], text.gaps[last + 1]
+    return first == 0 or before.ends_sentence or last + 1 == len(text.words) or after.ends_sentence or after.is_break
+
+
+def _is_item(text: Outline, first: int, last: int) -> bool:
+    return text.gaps[first].separates or text.gaps[last + 1].separates
+
+
+def _is_turned(one: Gap, other: Gap) -> bool:
+    return {_connection(one), _connection(other)} in ({"of", "adjacent"}, {"of", "genitive"})
+
+
+def _connection(gap: Gap) -> str:
+    if gap.is_break or gap.joins:
+        return "break"
+    if gap.is_adjacent:
+        return "adjacent"
+    if not _GENITIVES.isdisjoint(gap.function_words):
+        return "of"
+    return "genitive" if set(gap.function_words) <= {"s"} else "other"
+
+
+def _preposition(gap: Gap) -> str:
+    """The last function word before a phrase that is not an article."""
+    return next((word for word in reversed(gap.function_words) if word not in _ARTICLES), "")
