@@ -142,7 +142,7 @@ class Alignment:
     @property
     def matched(self) -> frozenset[int]:
         """The offsets of the words of the statement that the passage has, or without which it says the same."""
-        lacking = {at for one in self.objections for at in one.words}
+        lacking = {at for one in self.objections if one.kind == "words" for at in one.words}
         return frozenset(word.start for at, word in enumerate(self.claim.words) if at not in lacking)
 
     def missing_text(self) -> str | None:

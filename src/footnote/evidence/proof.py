@@ -109,8 +109,12 @@ class _Judge:
         return not self._given.has(statement.text) and not self._is_covered(statement)
 
     def _is_covered(self, statement: Claim) -> bool:
+        numbers = [token.start for token in TokenizedText(statement.text).tokens if token.value]
         found = (self._comparer.find_evidence(statement.text, number) for number in statement.covered)
-        return any(evidence.verdict in ("supported", "partial") for evidence in found)
+        return any(
+            one.verdict == "supported" or (one.verdict == "partial" and one.matched.issuperset(numbers))
+            for one in found
+        )
 
     def _uncited(self, statement: Claim) -> Citation:
         found = self._suggestions.find(statement.text, statement.covered)
