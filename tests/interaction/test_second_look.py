@@ -55,7 +55,7 @@ async def test_verdicts_by_text_come_at_once_and_those_of_the_second_look_replac
     events, messages = await ask(tmp_path, web, upstream)
 
     first, second = shown(events)
-    assert [(one.verdict, one.by) for one in first] == [("partial", "text"), ("unsupported", "text")]
+    assert [(one.verdict, one.by) for one in first] == [("partial", "text"), ("partial", "text")]
     assert [(one.verdict, one.by) for one in second] == [("supported", "model"), ("partial", "model")]
     assert second[1].missing == "1999"
     [start] = [
@@ -101,7 +101,7 @@ async def test_a_cancelled_turn_keeps_its_verdicts_by_text_and_ends_at_once(
                 if isinstance(event, BlockDelta) and isinstance(event.delta, CitationsGrowth):
                     await upstream.wait_received(4)
                     run.cancel()
-    assert [[one.verdict for one in citations] for citations in shown(events)] == [["partial", "unsupported"]]
+    assert [[one.verdict for one in citations] for citations in shown(events)] == [["partial", "partial"]]
     assert stop_reason(events) == "stop", "the answer was complete"
     [last] = [message for message in run.messages[-1:] if isinstance(message, AssistantMessage)]
-    assert [one.verdict for one in last.content[0].citations] == ["partial", "unsupported"]
+    assert [one.verdict for one in last.content[0].citations] == ["partial", "partial"]

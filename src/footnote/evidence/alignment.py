@@ -416,7 +416,7 @@ class Alignment:
         pairs = set(self.chain)
         for word, place in self.chain:
             is_other = (word in self.claim.passive_verbs) != (place in self.passage.passive_verbs)
-            if is_other and Pair(word + 1, place + 1) in pairs:
+            if is_other and Pair(word + 1, place + 1) in pairs and not self.claim.words[word + 1].value:
                 yield Objection("voice", (word,))
 
     def _as_other_voice(self) -> "Alignment | None":

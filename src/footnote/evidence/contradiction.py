@@ -308,7 +308,8 @@ def _denials(alignment: Alignment) -> Iterator[Contradiction]:
     ):
         return
     words = alignment.claim.words
-    if len(alignment.chain) < max(_MIN_WORDS.get(alignment.claim.language, 2), _MIN_AGREEMENT_ON_DENIAL * len(words)):
+    agreed = len(words) - sum(len(one.words) for one in alignment.objections if one.kind == "words")
+    if agreed < max(_MIN_WORDS.get(alignment.claim.language, 2), _MIN_AGREEMENT_ON_DENIAL * len(words)):
         return
     marks = [one for one in alignment.objections if one.mark is not None]
     denials = [one for one in marks if one.mark and one.mark.kind == "negation"]
@@ -318,6 +319,8 @@ def _denials(alignment: Alignment) -> Iterator[Contradiction]:
     at = denials[0].words[0]
     mark = denials[0].mark
     place = min(by_claim, key=lambda one: (one < at, abs(one - at)))
+    if place < at:
+        return
     denied = Span(mark.start, mark.end)
     if denials[0].in_passage:
         if by_claim[place].start - mark.end > _MAX_DENIAL_DISTANCE:

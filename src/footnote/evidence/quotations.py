@@ -220,7 +220,7 @@ def weigh_quotation(statement: str, page: PageIndex, span: Span) -> Proof:
     is_alike = len(shared) >= _MIN_SHARED_TO_NEGATE * min(len(claimed), len(quoted))
     return Proof(
         missing,
-        is_denied=_contradicts(evidence) or (is_alike and _is_negated_once(statement, quotation)),
+        is_denied=evidence.verdict == "contradicted" or (is_alike and _is_negated_once(statement, quotation)),
         is_stated=evidence.verdict == "supported",
         is_related=bool(shared) or len(claimed) < _MIN_KEYS,
         is_about=len(shared) >= max(1.0, _MIN_SHARED_TO_DENY * len(claimed)),
@@ -230,10 +230,6 @@ def weigh_quotation(statement: str, page: PageIndex, span: Span) -> Proof:
 def _is_translation(statement: str, page: PageIndex) -> bool:
     """Whether statement and page are in different languages, as far as that can be told."""
     return detect_language(statement) != page.language
-
-
-def _contradicts(evidence: Evidence) -> bool:
-    return evidence.verdict == "contradicted" or bool(getattr(evidence, "contradicts", False))
 
 
 def _is_negated_once(statement: str, quotation: str) -> bool:
