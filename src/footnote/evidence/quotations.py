@@ -14,7 +14,7 @@ from footnote.evidence.lexicon import FUNCTION_WORDS, directions, negations
 from footnote.evidence.page_index import PageIndex
 from footnote.evidence.tokens import find_names, is_character, tokenize
 from footnote.evidence.values import Fact, Value, contains_value, extract_values
-from footnote.evidence.verdict import Evidence, find_evidence
+from footnote.evidence.verdict import find_evidence
 from footnote.protocol.sources import Snapshot
 from footnote.text.languages import detect_language
 from footnote.text.sentences import Span, sentences
