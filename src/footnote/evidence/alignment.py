@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from footnote.evidence.lexicon import PRONOUNS
 from footnote.evidence.order import Pair, WordOrder
-from footnote.evidence.outline import Gap, Outline
+from footnote.evidence.outline import Outline, WordGap
 from footnote.evidence.qualifiers import (
     MUST_BE_IN_PASSAGE,
     MUST_BE_IN_STATEMENT,
@@ -20,12 +20,16 @@ from footnote.evidence.qualifiers import (
     SENTENCE_WIDE,
     Kind,
     Mark,
+    interval,
 )
 from footnote.evidence.tokens import Token
-from footnote.evidence.values import are_comparable
+from footnote.evidence.values import are_comparable, is_same_kind
 
 _DISPENSABLE = frozenset(["locat", "situat", "occur", "plac", "fact", "addition"])
 """Words, by their keys, that a statement may have beside those of its passage: "is located in"."""
+_OPEN_BOUNDS: frozenset[Kind | None] = frozenset(("at_least", "more_than", "at_most", "less_than"))
+_MAX_DISTANCE_OF_NUMBERS = 0.2
+"""A number may follow from another that is a fifth larger. "More than 50" of 500 is true, and misleads."""
 _MAX_PLACES = 12
 _MAX_STEP = 9
 """Limits for the places of one word that are looked at, and for the words in a row that a passage may lack."""
@@ -93,7 +97,27 @@ class Alignment:
     def _candidates(self) -> list[list[int]]:
         """The places in the passage of each word of the statement."""
         pairs = zip(self.claim.words, self.claim.keys, strict=True)
-        return [self.passage.places_of(word, key) for word, key in pairs]
+        return [
+            self.passage.places_of(word, key)
+            or [place for place in self.passage.value_positions if self._implies(place, at)]
+            for at, (word, key) in enumerate(pairs)
+        ]
+
+    def _implies(self, place: int, at: int) -> bool:
+        """Whether a number with a bound follows from another number: 54 reviews are more than 50 reviews."""
+        value, other, bound = self.claim.words[at].value, self.passage.words[place].value, self.claim.bound_at(at)
+        if value is None or other is None or bound not in _OPEN_BOUNDS or not is_same_kind(value, other):
+            return False
+        unit = value.readings[0][0].unit
+        if unit is None and self.claim.keys[at + 1 : at + 2] != self.passage.keys[place + 1 : place + 2]:
+            return False
+        low, high = interval(value.readings[0][0].number, bound)
+        number = other.readings[0][0].number
+        return (
+            self.passage.bound_at(place) is None
+            and low < number < high
+            and abs(number - value.readings[0][0].number) <= _MAX_DISTANCE_OF_NUMBERS * abs(number)
+        )
 
     @cached_property
     def chain(self) -> list[Pair]:
@@ -284,7 +308,7 @@ class Alignment:
         return self._may_skip_in_clause(before, after, skipped, gaps, claim_breaks=claim_breaks)
 
     def _may_skip_in_clause(
-        self, before: Pair, after: Pair, skipped: Sequence[Token], gaps: Sequence[Gap], *, claim_breaks: bool
+        self, before: Pair, after: Pair, skipped: Sequence[Token], gaps: Sequence[WordGap], *, claim_breaks: bool
     ) -> bool:
         keys = self.passage.keys[before.passage + 1 : after.passage]
         if self.passage.keys[before.passage] in keys:
@@ -302,7 +326,7 @@ class Alignment:
             limit *= 2
         return (claim_breaks or begins_part or ends_part) and len(skipped) <= limit
 
-    def _is_first_name(self, after: Pair, skipped: Sequence[Token], gaps: Sequence[Gap]) -> bool:
+    def _is_first_name(self, after: Pair, skipped: Sequence[Token], gaps: Sequence[WordGap]) -> bool:
         """Whether only the first names of a person are left out."""
         return (
             self.passage.words[after.passage].is_capitalized
@@ -342,8 +366,14 @@ class Alignment:
 
     def _mark_differences(self) -> Iterator[Objection]:
         words = len(self.claim.words)
-        in_claim = [_PlacedMark(mark, at) for at, gap in enumerate(self.claim.gaps) for mark in gap.marks]
-        in_passage = list(self._passage_marks())
+        implied = {at + step for at, place in self.chain if self._implies(place, at) for step in (0, 1)}
+        in_claim = [
+            _PlacedMark(mark, at)
+            for at, gap in enumerate(self.claim.gaps)
+            for mark in gap.marks
+            if not (mark.bound and at in implied)
+        ]
+        in_passage = [one for one in self._passage_marks() if not (one.mark.bound and one.at in implied)]
         required = len(in_passage)
         following = self.passage.gaps[self.chain[-1].passage + 1]
         in_passage += [one for mark in following.marks if (one := _PlacedMark(mark, words)) not in in_passage]
@@ -354,7 +384,7 @@ class Alignment:
                 (
                     index
                     for index, (other, place) in enumerate(in_passage)
-                    if index not in taken and other.kind == mark.kind and abs(place - at) <= reach
+                    if index not in taken and _covers(other.kind, mark.kind) and abs(place - at) <= reach
                 ),
                 None,
             )
@@ -434,6 +464,11 @@ class Alignment:
         return None
 
 
+def _covers(stated: Kind, claimed: Kind) -> bool:
+    """Whether a qualifier of a passage allows one of a statement: what can be may be."""
+    return stated == claimed or (stated == "can" and claimed == "may")
+
+
 def _step_cost(words: int, places: int) -> float:
     """What an alignment loses by words that only one of the two has between others."""
     return 0.02 * (words > 1) + (0.1 + 0.01 * min(places, 30) if places > 1 else 0.0)
@@ -461,5 +496,5 @@ def _join_words(text: str, places: Sequence[tuple[int, int]]) -> str:
     return joined if len(joined) <= _MAX_MISSING else joined[: _MAX_MISSING - 1].rstrip() + "…"
 
 
-def _continues_phrase(gap: Gap) -> bool:
+def _continues_phrase(gap: WordGap) -> bool:
     return gap.is_adjacent or (not gap.is_break and set(gap.function_words) <= {"of", "the", "a", "an", "'s"})

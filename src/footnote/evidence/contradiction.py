@@ -12,10 +12,9 @@ from typing import NamedTuple
 from footnote.evidence.alignment import Alignment
 from footnote.evidence.lexicon import directions
 from footnote.evidence.order import Pair
-from footnote.evidence.outline import Outline
-from footnote.evidence.qualifiers import Kind
+from footnote.evidence.qualifiers import Kind, interval
 from footnote.evidence.tokens import Token, is_character, looks_like_name
-from footnote.evidence.values import Value, are_comparable, contains_exact_value, contains_value, is_year
+from footnote.evidence.values import Value, are_comparable, contains_exact_value, contains_value, is_same_kind, is_year
 from footnote.text.sentences import Span
 
 _MIN_AGREEMENT = 0.8
@@ -26,7 +25,6 @@ _MIN_WORDS = {"zh": 5, "vi": 5}
 _CLAUSE_ENDS = frozenset(",;:—.!?，；：。！？")
 _MAX_SLOT_WORDS = 4
 _MAX_SLOT_CHARACTERS = 14
-_APPROXIMATION = 0.1
 _MIN_SPELLING = 0.6
 _MAX_DENIAL_DISTANCE = 24
 """Characters between a denial and the word that it denies."""
@@ -155,11 +153,11 @@ def _values_differ(
         for place, other in zip(slot.passage, passage, strict=True):
             if (
                 other.value is not None
-                and _is_same_kind(word.value, other.value)
+                and is_same_kind(word.value, other.value)
                 and (_are_dates(word.value, other.value) or _is_anchored(pairs, at, place))
                 and (not contains_exact_value(claimed, other.value) or len(claim) == len(passage) == 1)
                 and _are_disjoint(
-                    word.value, _bound(alignment.claim, at), other.value, _bound(alignment.passage, place)
+                    word.value, alignment.claim.bound_at(at), other.value, alignment.passage.bound_at(place)
                 )
             ):
                 yield _span([word]), _span([other])
@@ -175,36 +173,13 @@ def _is_anchored(pairs: Collection[Pair], word: int, place: int) -> bool:
     return Pair(word + 1, place + 1) in pairs or Pair(word - 1, place - 1) in pairs
 
 
-def _is_same_kind(one: Value, other: Value) -> bool:
-    facts, other_facts = one.readings[0], other.readings[0]
-    return [(fact.kind, fact.unit) for fact in facts] == [(fact.kind, fact.unit) for fact in other_facts]
-
-
-def _bound(text: Outline, at: int) -> Kind | None:
-    gaps = (text.gaps[at], text.gaps[at + 1])
-    return next((mark.kind for gap in gaps for mark in gap.marks if mark.bound), None)
-
-
 def _are_disjoint(one: Value, bound: Kind | None, other: Value, other_bound: Kind | None) -> bool:
     """Whether no number can be both. Dates have no bounds."""
     if len(one.readings[0]) != 1 or len(other.readings[0]) != 1:
         return True
-    low, high = _interval(one.readings[0][0].number, bound)
-    other_low, other_high = _interval(other.readings[0][0].number, other_bound)
+    low, high = interval(one.readings[0][0].number, bound)
+    other_low, other_high = interval(other.readings[0][0].number, other_bound)
     return high < other_low or other_high < low
-
-
-def _interval(number: float, bound: Kind | None) -> tuple[float, float]:
-    slack = abs(number) * _APPROXIMATION
-    if bound in ("at_least", "more_than"):
-        return number, float("inf")
-    if bound in ("at_most", "less_than"):
-        return float("-inf"), number
-    if bound == "nearly":
-        return number - 2 * slack, number
-    if bound == "about":
-        return number - slack, number + slack
-    return number, number
 
 
 def _names_differ(
@@ -295,7 +270,7 @@ def _bounds_differ(alignment: Alignment) -> Iterator[Contradiction]:
     for pair in alignment.chain:
         word, other = alignment.claim.words[pair.claim], alignment.passage.words[pair.passage]
         if word.value and other.value and len(alignment.chain) > 2:
-            bounds = {_bound(alignment.claim, pair.claim), _bound(alignment.passage, pair.passage)}
+            bounds = {alignment.claim.bound_at(pair.claim), alignment.passage.bound_at(pair.passage)}
             if bounds in ({"more_than", "less_than"}, {"at_least", "less_than"}, {"more_than", "at_most"}):
                 yield Contradiction(_span([word]), _span([other]))
 

@@ -252,6 +252,35 @@ begin begins beginning began begun start starts started starting commence commen
 | analyse analyses analysed analyze analyzes analyzed analysis
 | aluminium aluminum
 | tv television
+| hang hangs hung hanged
+| collect collects collected collecting gather gathers gathered gathering
+| arrest arrests arrested detain detains detained
+| permit permits permitted allow allows allowed
+| forbid forbids forbade forbidden prohibit prohibits prohibited
+| reply replies replied answer answers answered
+| stay stays stayed remain remains remained
+| smart intelligent clever
+| stage phase
+| stalk stem
+| huge enormous vast
+| picture pictures image images
+| kill kills killed slay slain
+| attain attains attained reach reaches reached
+| annual annually yearly
+| publish publishes published publication
+| release releases released launch launches launched
+| premiere premieres premiered debut debuts debuted
+| worldwide global globally
+| usual usually
+| sufficient enough
+| comprise comprises comprised consist consists consisted
+| infect infects infected infection infections
+| treat treats treated treatment treatments
+| prevent prevents prevented prevention
+| protect protects protected protection
+| transmit transmits transmitted transmission
+| lethal deadly fatal
+| newborn newborns neonate neonates
 """
 _SAME_PHRASES: Final = """
 usa: united states of america | united states | u s a | u s | us | usa
@@ -260,6 +289,27 @@ usa: united states of america | united states | u s a | u s | us | usa
 | un: united nations | u n | un
 | who: world health organization | world health organisation
 | mỹ: hoa kỳ | hợp chủng quốc
+xây dựng: xây dựng | xây
+sử dụng: sử dụng | dùng
+bắt đầu: bắt đầu | khởi đầu
+thành lập: thành lập | sáng lập
+gây ra: gây ra | dẫn đến | dẫn tới | gây nên
+hiện nay: hiện nay | hiện tại | ngày nay
+拥有: 拥 有 | 持 有 | 具 有
+位于: 位 于 | 坐 落 于 | 地 处 | 坐 落 在
+成立: 成 立 | 创 立 | 创 建 | 创 办
+使用: 使 用 | 采 用 | 利 用 | 运 用
+公布: 发 布 | 公 布
+帮助: 帮 助 | 协 助
+导致: 导 致 | 引 起 | 造 成 | 引 发
+获得: 获 得 | 取 得 | 得 到
+包括: 包 括 | 包 含
+去世: 去 世 | 逝 世 | 过 世
+目前: 目 前 | 现 在 | 如 今
+称赞: 称 赞 | 赞 扬
+组成: 组 成 | 构 成
+建造: 建 造 | 修 建 | 兴 建
+举行: 举 行 | 举 办
 """
 
 

@@ -4,7 +4,7 @@ the items of a list."""
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from footnote.evidence.outline import Gap, Outline
+from footnote.evidence.outline import Outline, WordGap
 from footnote.evidence.tokens import Token
 from footnote.evidence.values import are_comparable
 
@@ -160,11 +160,11 @@ def _is_item(text: Outline, first: int, last: int) -> bool:
     return text.gaps[first].separates or text.gaps[last + 1].separates
 
 
-def _is_turned(one: Gap, other: Gap) -> bool:
+def _is_turned(one: WordGap, other: WordGap) -> bool:
     return {_connection(one), _connection(other)} in ({"of", "adjacent"}, {"of", "genitive"})
 
 
-def _connection(gap: Gap) -> str:
+def _connection(gap: WordGap) -> str:
     if gap.is_break or gap.joins:
         return "break"
     if gap.is_adjacent:
@@ -174,6 +174,6 @@ def _connection(gap: Gap) -> str:
     return "genitive" if set(gap.function_words) <= {"s"} else "other"
 
 
-def _preposition(gap: Gap) -> str:
+def _preposition(gap: WordGap) -> str:
     """The last function word before a phrase that is not an article."""
     return next((word for word in reversed(gap.function_words) if word not in _ARTICLES), "")

@@ -4,6 +4,7 @@ Statements and passages are compared by their outlines (`alignment`): words must
 between them must agree, and punctuation says what may be left out.
 """
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -105,7 +106,7 @@ _MAX_RELATION_WORDS = 3
 _MAX_DISTANCE_OF_BOUND = 6
 
 
-class Gap(NamedTuple):
+class WordGap(NamedTuple):
     """What stands before a word. `function_words` have no meaning by themselves; `marks` are the qualifiers.
 
     `is_break`: punctuation, or the end of a sentence. `joins`: a coordinator, such as `and`. `is_adjacent`: nothing but
@@ -140,7 +141,7 @@ class Outline:
         ]
         self.words: list[Token] = []
         self.keys: list[str] = []
-        self.gaps: list[Gap] = []
+        self.gaps: list[WordGap] = []
         self._build()
 
     def _build(self) -> None:
@@ -171,13 +172,13 @@ class Outline:
             and any(token.start == mark.start and token.is_content for token in self.text.tokens)
         )
 
-    def _gap(self, start: int, following: Token | None, function_words: Sequence[str]) -> Gap:
+    def _gap(self, start: int, following: Token | None, function_words: Sequence[str]) -> WordGap:
         end = len(self.text.text) if following is None else following.start
         between = self.text.text[start:end]
         ends_sentence = (
             following is not None and bool(self.words) and any(start <= at <= end for at in self._ends)
         ) and bool(between.strip())
-        return Gap(
+        return WordGap(
             tuple(self._marks_between(start, end, following)),
             tuple(function_words),
             ends_sentence or not _BREAKS.isdisjoint(between),
@@ -212,6 +213,15 @@ class Outline:
         return found
 
     @cached_property
+    def _plain_positions(self) -> dict[str, list[int]]:
+        """Names without their accents: `Măgheruș` is `Magherus`."""
+        found: dict[str, list[int]] = {}
+        for at, word in enumerate(self.words):
+            if word.is_capitalized:
+                found.setdefault(_without_accents(self.keys[at]), []).append(at)
+        return found
+
+    @cached_property
     def value_positions(self) -> list[int]:
         return [at for at, word in enumerate(self.words) if word.value]
 
@@ -232,9 +242,12 @@ class Outline:
         return at
 
     def places_of(self, word: Token, key: str) -> list[int]:
-        """The places of a word of another text. Numbers are equal in any notation."""
+        """The places of a word of another text. Numbers are equal in any notation, names with any accents."""
         if word.value is None:
-            return self.positions.get(key, [])
+            places = self.positions.get(key, [])
+            if not places and word.is_capitalized and self.language != "vi":
+                return self._plain_positions.get(_without_accents(key), [])
+            return places
         return [at for at in self.value_positions if _is_same_value(word.value, self.words[at].value)]
 
     def shown(self, at: int) -> str:
@@ -245,6 +258,11 @@ class Outline:
         """Whether only its capital letter makes a word look like a name."""
         folded = fold(self.shown(at))
         return folded in FUNCTION_WORDS["vi" if self.language == "vi" else "en"] and folded not in _MEANINGFUL
+
+    def bound_at(self, at: int) -> Kind | None:
+        """The bound of a number: `at_least` of "at least 20"."""
+        gaps = (self.gaps[at], self.gaps[at + 1])
+        return next((mark.kind for gap in gaps for mark in gap.marks if mark.bound), None)
 
     def relation_before(self, at: int) -> Kind | None:
         """The relation that stands before the phrase of a word: `from` of "from New York"."""
@@ -305,6 +323,10 @@ class Outline:
         ]
         other.gaps.append(self.gaps[-1])
         return other
+
+
+def _without_accents(word: str) -> str:
+    return "".join(letter for letter in unicodedata.normalize("NFKD", word) if not unicodedata.combining(letter))
 
 
 def _with_phrases(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:

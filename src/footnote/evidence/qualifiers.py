@@ -155,6 +155,23 @@ SENTENCE_WIDE: Final[frozenset[Kind]] = frozenset(("condition", "opinion", "hedg
 """What limits the rest of its sentence from before it."""
 
 
+_APPROXIMATION = 0.1
+
+
+def interval(number: float, bound: Kind | None) -> tuple[float, float]:
+    """The numbers that a number with a bound stands for: from 20 on for "at least 20"."""
+    slack = abs(number) * _APPROXIMATION
+    if bound in ("at_least", "more_than"):
+        return number, float("inf")
+    if bound in ("at_most", "less_than"):
+        return float("-inf"), number
+    if bound == "nearly":
+        return number - 2 * slack, number
+    if bound == "about":
+        return number - slack, number + slack
+    return number, number
+
+
 class Mark(NamedTuple):
     """A qualifier in a text, by its offsets. `bound`: it limits a number beside it, and is none elsewhere."""
 

@@ -122,6 +122,12 @@ def are_comparable(one: Value, other: Value) -> bool:
     )
 
 
+def is_same_kind(one: Value, other: Value) -> bool:
+    """Whether two values have the same kinds of facts, in the same units."""
+    facts, other_facts = one.readings[0], other.readings[0]
+    return [(fact.kind, fact.unit) for fact in facts] == [(fact.kind, fact.unit) for fact in other_facts]
+
+
 def is_year(fact: Fact) -> bool:
     return fact.kind == "n" and fact.unit is None and 1000 <= fact.number <= 2100 and fact.number.is_integer()
 
