@@ -103,7 +103,7 @@ async def test_the_best_quotations_follow_an_answer_that_nothing_supports(tmp_pa
     text = answer_text(events)
     assert text.startswith("It was Joseph Priestley, in Paris.\n\n*It is not confirmed that this answers")
     assert "Antoine Lavoisier" in text
-    assert {citation.verdict for citation in citations(events)} == {"supported"}
+    assert {one.verdict: one.number for one in citations(events)} == {"uncited": 0, "supported": 1}
     message = run.messages[-1]
     assert isinstance(message, AssistantMessage)
     assert message.text == text

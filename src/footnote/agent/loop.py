@@ -4,6 +4,7 @@ Everything that happens is yielded: events for the clients that follow the turn,
 The caller passes in the state of the turn, so that it can close a turn whose loop was broken off.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
@@ -19,12 +20,14 @@ from footnote.agent.calls import (
     context_of_call,
 )
 from footnote.agent.guided import GuidedModel
+from footnote.agent.look_ups import LookUps
 from footnote.agent.repair import FileRepair
 from footnote.agent.round import Round
 from footnote.agent.turn import Step
 from footnote.agent.turn_state import TurnState
 from footnote.agent.window import Window
 from footnote.cancel import CancelScope
+from footnote.evidence.sources import Sources
 from footnote.models.base import Context, Model
 from footnote.models.errors import CONTEXT_OVERFLOW, TOOLS_UNSUPPORTED
 from footnote.protocol.events import ErrorBody, TurnStopReason
@@ -74,7 +77,8 @@ async def run(
                 context = _add_used_up_note(context, used_up=withheld and earlier > 0)
                 for step in state.record_summary(summary):
                     yield step
-                response = Round(responder, indexes, title, abilities.sources, abilities.second_look)
+                look = abilities.second_look
+                response = Round(responder, indexes, title, abilities.sources, look, state.messages)
                 async with aclosing(response.events(context, window.options, cancel)) as events:
                     async for event in events:
                         state.observe(event)
@@ -103,13 +107,13 @@ async def run(
             if cancel.is_cancelled or withheld or message.stop_reason in ("error", "aborted"):
                 break
             message = None
-    async with aclosing(_end(state, repair, window, cancel, withheld=withheld)) as steps:
+    async with aclosing(_end(state, repair, window, abilities.sources, cancel, withheld=withheld)) as steps:
         async for step in steps:
             yield step
 
 
 async def _end(
-    state: TurnState, repair: FileRepair, window: Window, cancel: CancelScope, *, withheld: bool
+    state: TurnState, repair: FileRepair, window: Window, sources: Sources, cancel: CancelScope, *, withheld: bool
 ) -> AsyncGenerator[Step, None]:
     """The steps after the answer: its files are repaired, and the turn is closed."""
     answer = repair.answer
@@ -119,8 +123,13 @@ async def _end(
             async for step in steps:
                 state.observe(step)
                 yield step
-    for step in state.close(reason, _error(answer, reason), window.report):
+    unsourced = reason == "stop" and await asyncio.to_thread(_is_unsourced, state, answer, sources)
+    for step in state.close(reason, _error(answer, reason), window.report, unsourced=unsourced):
         yield step
+
+
+def _is_unsourced(state: TurnState, answer: AssistantMessage, sources: Sources) -> bool:
+    return LookUps.of(state.messages).is_unsourced(answer.text, sources)
 
 
 def _add_used_up_note(context: Context, *, used_up: bool) -> Context:

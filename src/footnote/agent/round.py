@@ -1,14 +1,17 @@
 """The response of one round: converts the twelve stream events of a model into the events of the turn."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from footnote.agent.look_ups import LookUps
 from footnote.cancel import CancelScope
 from footnote.evidence.claims import may_cite
 from footnote.evidence.pointers import PointerFilter, plain_footnotes
+from footnote.evidence.proof import judge_text
 from footnote.evidence.second_look import SecondLook, SecondLookResult, needs_review
 from footnote.evidence.sources import Sources
 from footnote.evidence.verdict import check_citations
@@ -27,8 +30,8 @@ from footnote.protocol.events import (
     ToolStatus,
     ToolUseBlock,
 )
-from footnote.protocol.messages import AssistantMessage, Block, Text, ToolCall
-from footnote.protocol.sources import Citation, Pointer
+from footnote.protocol.messages import AssistantMessage, Block, Message, Text, ToolCall
+from footnote.protocol.sources import Pointer
 from footnote.protocol.stream import (
     Done,
     Failed,
@@ -51,8 +54,18 @@ LONG_TEXT_CHARS = 100_000
 """In a text of this length, even the search for a footnote takes some milliseconds."""
 
 
-def _check(text: str, sources: Sources, pointers: tuple[Pointer, ...]) -> tuple[Citation, ...]:
-    return check_citations(text, sources, pointers) if may_cite(text) else ()
+def _check(text: str, sources: Sources, pointers: tuple[Pointer, ...]) -> Text:
+    """A text between calls: only what it says with a footnote is judged."""
+    return Text(text, check_citations(text, sources, pointers) if may_cite(text) else ())
+
+
+def _check_answer(text: str, sources: Sources, pointers: tuple[Pointer, ...], messages: Sequence[Message]) -> Text:
+    """The last text of a turn. If something was looked up, all of its statements are judged."""
+    look_ups = LookUps.of(messages)
+    if not look_ups.judges_everything(text, sources):
+        return _check(text, sources, pointers)
+    citations = judge_text(text, sources, pointers, uncited=True, given=look_ups.given)
+    return Text(text, citations, is_wholly_judged=True)
 
 
 class _ShownText:
@@ -83,6 +96,14 @@ class _ShownText:
         return (whole, ()) if self._filter is None else ("".join(self._pieces), self._filter.pointers)
 
 
+class _EndedText(Struct, frozen=True):
+    """A text whose block is still open: its index in the stream, the whole of it as it was shown, and its pointers."""
+
+    index: int
+    text: str
+    pointers: tuple[Pointer, ...]
+
+
 class _CallArguments:
     """A call whose arguments are still being streamed: their length, and the length that was last reported."""
 
@@ -108,15 +129,17 @@ class Round:
         title: Callable[[str], str],
         sources: Sources,
         second_look: SecondLook | None = None,
+        messages: Sequence[Message] = (),
     ) -> None:
         self.review: SecondLookResult | None = None
         self._second_look = second_look
-        self._held_text: int | None = None
-        """The last text, by its index in the stream, if its block stays open for a second look."""
         self._model = model
         self._numbering = numbering
         self._title = title
         self._sources = sources
+        self._messages = messages
+        """The session up to this response."""
+        self._ended_text: _EndedText | None = None
         self._open_texts: dict[int, _ShownText] = {}
         self._texts: dict[int, Text] = {}
         """The finished texts with their footnotes, by their index in the stream."""
@@ -143,48 +166,45 @@ class Round:
                 elif isinstance(event, Done):
                     done = event
                 else:
-                    for step in await self._end_block(event):
+                    async for step in self._finish_text(cancel, is_answer=False):
                         yield step
                     for step in self._convert_event(event):
                         yield step
         if done is not None:
             # A second look may take a while, and the connection to the model is closed by now.
-            for step in (*await self._review_held_text(done, cancel), *self._convert_event(done)):
+            async for step in self._finish_text(cancel, is_answer=not done.message.calls):
+                yield step
+            for step in self._convert_event(done):
                 yield step
 
-    async def _end_block(self, event: StreamEvent) -> list[BlockDelta | BlockStop]:
-        """What has to be said of blocks that ended, before an event is converted."""
-        stop = self._release_held_text()
-        return [*stop, *await self._finish_text(event)] if isinstance(event, TextEnd) else stop
-
-    async def _finish_text(self, event: TextEnd) -> list[BlockDelta]:
-        """The end of a text, and the verdicts on its footnotes, from a thread: pages may be long."""
+    def _end_text(self, event: TextEnd) -> Iterator[Event]:
+        """The end of a text. Its block stays open until the next event tells whether it is the answer of the turn."""
         open_text = self._open_texts.pop(event.index)
-        rest = open_text.flush()
-        text, pointers = open_text.finish(event.content)
-        citations: tuple[Citation, ...] = ()
-        if len(text) >= LONG_TEXT_CHARS or may_cite(text):
-            citations = await asyncio.to_thread(_check, text, self._sources, pointers)
-        self._texts[event.index] = Text(text, citations)
-        if self._second_look is not None and needs_review(citations, self._sources):
-            self._held_text = event.index
-        growths = ([TextGrowth(rest)] if rest else []) + ([CitationsGrowth(citations)] if citations else [])
-        return [BlockDelta(self._indexes[event.index], growth) for growth in growths]
+        if rest := open_text.flush():
+            yield BlockDelta(self._indexes[event.index], TextGrowth(rest))
+        self._ended_text = _EndedText(event.index, *open_text.finish(event.content))
 
-    async def _review_held_text(self, done: Done, cancel: CancelScope) -> list[BlockDelta | BlockStop]:
-        """The end of the text that ends the answer. Before it the verdicts after a second look, if they are others."""
-        held = self._held_text
-        if held is None or self._second_look is None or done.message.calls:
-            return self._release_held_text()
-        text = self._texts[held]
-        self.review = await self._second_look.review(text.text, text.citations, self._sources, cancel)
-        self._texts[held] = Text(text.text, self.review.citations)
-        growth = BlockDelta(self._indexes[held], CitationsGrowth(self.review.citations))
-        return [*([growth] if self.review.citations != text.citations else []), *self._release_held_text()]
-
-    def _release_held_text(self) -> list[BlockDelta | BlockStop]:
-        held, self._held_text = self._held_text, None
-        return [] if held is None else [BlockStop(self._indexes[held])]
+    async def _finish_text(self, cancel: CancelScope, *, is_answer: bool) -> AsyncGenerator[Event, None]:
+        """The verdicts on the text that has ended, if one has, from a thread: pages may be long. If it is the answer,
+        those after a second look follow, if they are others."""
+        ended, self._ended_text = self._ended_text, None
+        if ended is None:
+            return
+        text, pointers, index = ended.text, ended.pointers, self._indexes[ended.index]
+        finished = Text(text)
+        if is_answer:
+            finished = await asyncio.to_thread(_check_answer, text, self._sources, pointers, self._messages)
+        elif len(text) >= LONG_TEXT_CHARS or may_cite(text):
+            finished = await asyncio.to_thread(_check, text, self._sources, pointers)
+        self._texts[ended.index] = finished
+        if finished.citations:
+            yield BlockDelta(index, CitationsGrowth(finished.citations))
+        if is_answer and self._second_look is not None and needs_review(finished.citations, self._sources):
+            self.review = await self._second_look.review(text, finished.citations, self._sources, cancel)
+            self._texts[ended.index] = replace(finished, citations=self.review.citations)
+            if self.review.citations != finished.citations:
+                yield BlockDelta(index, CitationsGrowth(self.review.citations))
+        yield BlockStop(index)
 
     def _convert_event(self, event: StreamEvent) -> Iterator[Event]:
         match event:
@@ -193,9 +213,10 @@ class Round:
                 yield BlockStart(self._open_block(event.index), TextBlock())
             case ThinkingStart():
                 yield BlockStart(self._open_block(event.index), ThinkingBlock())
-            case TextEnd() | ThinkingEnd():
-                if event.index != self._held_text:
-                    yield BlockStop(self._indexes[event.index])
+            case TextEnd():
+                yield from self._end_text(event)
+            case ThinkingEnd():
+                yield BlockStop(self._indexes[event.index])
             case ToolCallStart():
                 self._writing_calls[event.index] = _CallArguments(event.id, self._title(event.name))
             case ToolCallDelta():

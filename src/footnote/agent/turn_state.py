@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from msgspec import UNSET
+
 from footnote.agent.calls import (
     INTERRUPTED,
     RESPONSE_BROKEN_OFF,
@@ -185,9 +187,15 @@ class TurnState:
     # The end -----------------------------------------------------------------------------------------------
 
     def close(
-        self, reason: TurnStopReason, error: ErrorBody | None = None, context: ContextReport | None = None
+        self,
+        reason: TurnStopReason,
+        error: ErrorBody | None = None,
+        context: ContextReport | None = None,
+        *,
+        unsourced: bool = False,
     ) -> list[Step]:
         """The last steps of the turn. In a turn that broke off, an open block and open calls are closed first.
+        `unsourced`: its answer states facts that nothing was looked up for.
 
         May be called again, with another reason, if the end could not be stored: what is closed stays closed.
         """
@@ -206,7 +214,9 @@ class TurnState:
             steps.append(ErrorEvent(error))
         if context is not None:
             self._context = context
-        self.final_delta = MessageDelta(Delta(reason), TurnUsage.of(self._usage, self._cost), self._context)
+        self.final_delta = MessageDelta(
+            Delta(reason, unsourced=unsourced or UNSET), TurnUsage.of(self._usage, self._cost), self._context
+        )
         return [*steps, self.final_delta, MessageStop()]
 
     def _close_call(self, call: ToolCall) -> Iterator[Step]:

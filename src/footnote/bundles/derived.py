@@ -18,6 +18,7 @@ from footnote.bundles.schema import (
     VerdictsEntry,
 )
 from footnote.db.runs import TurnRow
+from footnote.evidence.proof import given_texts
 from footnote.evidence.sources import Sources
 from footnote.protocol.history import ActiveRun, History, PastMessage, SessionHead, WorkspaceView
 from footnote.protocol.messages import AssistantMessage, Message, Text, ToolResultMessage
@@ -37,12 +38,14 @@ class BundledMessage(Struct, frozen=True):
 
 
 class CitedText(Struct, frozen=True):
-    """A text with footnotes: block `block` of an answer, or the summary in the artifact of a tool result."""
+    """A text with footnotes: block `block` of an answer, or the summary in the artifact of a tool result. `judges_all`:
+    its statements without a footnote were judged, too."""
 
     origin: BundledMessage
     block: int
     text: str
     citations: tuple[Citation, ...]
+    judges_all: bool = False
 
 
 class SourceAddress(Struct, frozen=True):
@@ -128,6 +131,19 @@ def messages_of(entry: SessionEntry) -> Iterator[BundledMessage]:
                 number += 1
                 message_id = run.message_id if number == rounds else f"{run.message_id}-{number}"
             yield BundledMessage(run, message_id, one.message)
+
+
+def given_of(entry: SessionEntry) -> dict[str, tuple[str, ...]]:
+    """By the id of each run, what its branch was given beside its sources, up to the end of the run."""
+    runs = {run.id: run for run in entry.runs}
+    questions = {question.id: question for question in entry.questions}
+    found: dict[str, tuple[str, ...]] = {}
+    for turn in turns_of(entry):
+        run = runs[turn.run_id]
+        earlier = found.get(turn.after_run or "", ())
+        own = [questions[run.question_id].message, *(one.message for one in run.messages)]
+        found[run.id] = (*earlier, *given_texts(own))
+    return found
 
 
 # Sources ----------------------------------------------------------------------------------------------------
@@ -237,7 +253,7 @@ def cited_texts(bundled: BundledMessage) -> Iterator[CitedText]:
     if isinstance(message, AssistantMessage):
         for index, block in enumerate(message.content):
             if isinstance(block, Text):
-                yield CitedText(bundled, index, block.text, block.citations)
+                yield CitedText(bundled, index, block.text, block.citations, block.is_wholly_judged)
     elif message.artifact is not None and isinstance(message.artifact.get("summary"), str):
         listed = message.artifact.get("citations")
         yield CitedText(bundled, 0, message.artifact["summary"], tuple(_citations(listed)))

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from footnote.bundles.derived import BundledMessage, CitedText, cited_texts, sources_cited
 from footnote.bundles.schema import SNAPSHOTS_FOLDER, printable
 from footnote.evidence.claims import may_cite
+from footnote.evidence.proof import judge_text
 from footnote.evidence.second_look import claim_texts, may_follow
 from footnote.evidence.sources import Sources
-from footnote.evidence.verdict import check_citations
 from footnote.protocol.messages import AssistantMessage, Message, ToolResultMessage
 from footnote.protocol.sources import Citation, Snapshot
 
@@ -30,9 +30,13 @@ class RecheckResult(Struct, frozen=True):
 
 
 def recheck(
-    messages: Sequence[BundledMessage], snapshots: Mapping[str, Snapshot], missing: AbstractSet[str]
+    messages: Sequence[BundledMessage],
+    snapshots: Mapping[str, Snapshot],
+    missing: AbstractSet[str],
+    given: Mapping[str, Sequence[str]] | None = None,
 ) -> RecheckResult:
-    """`missing`: the ids of snapshots that the bundle declares as removed before the export."""
+    """`missing`: the ids of snapshots that the bundle declares as removed before the export. `given`: by run, what its
+    answer was given beside the sources."""
     checked = unchecked = quotations = 0
     wrong: list[str] = []
     otherwise: list[str] = []
@@ -50,7 +54,7 @@ def recheck(
             unchecked += len(text.citations) - known
             wrong += _false_quotations(text, snapshots, missing)
             quotations += sum(one.quote is not None and one.snapshot_id in snapshots for one in text.citations)
-            otherwise += _other_verdicts(text, messages, at, snapshots, open_claims)
+            otherwise += _other_verdicts(text, messages, at, snapshots, open_claims, given or {})
     return RecheckResult(checked, unchecked, tuple(wrong), tuple(otherwise), quotations)
 
 
@@ -65,7 +69,7 @@ def _unknown_sources(messages: Sequence[BundledMessage], missing: AbstractSet[st
 def _open_claims(text: CitedText, unknown: AbstractSet[int]) -> set[tuple[int, int]]:
     """The sentences that cannot be judged: all sources of a sentence are judged together, so one missing snapshot
     leaves the whole sentence open."""
-    return {_claim(one) for one in text.citations if one.number in unknown}
+    return {_claim(one) for one in text.citations if {one.number, one.suggestion} & unknown}
 
 
 def _claim(one: Citation) -> tuple[int, int]:
@@ -97,38 +101,48 @@ def _other_verdicts(
     at: int,
     snapshots: Mapping[str, Snapshot],
     open_claims: AbstractSet[tuple[int, int]],
+    given: Mapping[str, Sequence[str]],
 ) -> Iterator[str]:
-    if not may_cite(text.text) or (not text.citations and not _was_judged(text)):
+    can_cite = may_cite(text.text) or text.judges_all
+    if not can_cite or (not text.citations and not _was_judged(text)):
         if text.citations:
             yield f"{_name(text)}: it has verdicts but no footnotes"
         return
     earlier = [one.message for one in messages[: at + isinstance(text.origin.message, ToolResultMessage)]]
     sources = Sources.from_messages(earlier, snapshots)
     # Which passages the model pointed to cannot be judged again, only whether it was given them.
-    given = tuple(replace(one, passage=None) for one in text.citations)
+    stored = tuple(replace(one, passage=None) for one in text.citations)
     for one in text.citations:
         if one.passage is not None and sources.evidence(one.passage) is None:
             yield f"{_place(text, one)}: it points to passage {printable(one.passage)}, which was not found by a search"
-    given = tuple(one for one in given if one.verdict not in _WITHOUT_SOURCE)
-    fresh = check_citations(text.text, sources)
-    if fresh == given:
+    of_run = given.get(text.origin.run.id, ())
+    fresh = _judge(text, sources, of_run)
+    if fresh == stored:
         return
-    if [_marker_of(one) for one in fresh] != [_marker_of(one) for one in given]:
+    if [_marker_of(one) for one in fresh] != [_marker_of(one) for one in stored]:
         yield f"{_name(text)}: its footnotes differ from those that are judged again"
         return
-    for now, then, claim in zip(fresh, given, claim_texts(text.text, given), strict=True):
+    with_same_round = [*earlier, *_same_round(messages, at)]
+    for now, then, claim in zip(fresh, stored, claim_texts(text.text, stored), strict=True):
         if (
             now != then
+            and not _was_unread(now, then)
             and not (then.by == "model" and may_follow(then, now, claim, sources))
             and _claim(then) not in open_claims
-            and not _holds(then, text, [*earlier, *_same_round(messages, at)], snapshots)
+            and not _holds(then, text, with_same_round, snapshots, of_run)
         ):
             found = f"is {then.verdict!r}" if now.verdict != then.verdict else "cites another passage"
             yield f"{_place(text, then)}: its verdict {found}, and judged again it is {now.verdict!r}"
 
 
-_WITHOUT_SOURCE = frozenset({"uncited", "unread"})
-"""Whether a statement of an answer needs a source depends on what the turn looked up."""
+def _judge(text: CitedText, sources: Sources, given: Sequence[str]) -> tuple[Citation, ...]:
+    """The verdicts, with the statements that were judged when the text was written."""
+    return judge_text(text.text, sources, uncited=text.judges_all, given=given)
+
+
+def _was_unread(now: Citation, then: Citation) -> bool:
+    """Whether an older version, which had no verdict for pages that were not read, judged one."""
+    return now.verdict == "unread" and then.verdict == "unsupported" and then.quote is None
 
 
 def _was_judged(text: CitedText) -> bool:
@@ -151,16 +165,22 @@ def _same_round(messages: Sequence[BundledMessage], at: int) -> list[Message]:
     return [one.message for one in results]
 
 
-def _holds(then: Citation, text: CitedText, earlier: Sequence[Message], snapshots: Mapping[str, Snapshot]) -> bool:
+def _holds(
+    then: Citation,
+    text: CitedText,
+    earlier: Sequence[Message],
+    snapshots: Mapping[str, Snapshot],
+    given: Sequence[str],
+) -> bool:
     """Whether the verdict holds with the snapshot that it names as the last one. When two searches read a page at the
     same time, the order of their snapshots was not recorded."""
     sources = Sources.from_messages(earlier, snapshots)
-    source, snapshot = sources.source(then.number), snapshots.get(then.snapshot_id or "")
+    source, snapshot = sources.source(then.suggestion or then.number), snapshots.get(then.snapshot_id or "")
     if source is not None and snapshot is not None:
-        if all(page.snapshot_id != snapshot.id for page in sources.pages(then.number)):
+        if all(page.snapshot_id != snapshot.id for page in sources.pages(source.number or 0)):
             return False
         sources.add(replace(source, status="read"), snapshot)
-    return then in check_citations(text.text, sources)
+    return then in _judge(text, sources, given)
 
 
 def _name(text: CitedText) -> str:

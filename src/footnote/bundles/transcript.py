@@ -69,7 +69,9 @@ def markdown(history: History, sources: Iterable[SourceRecord]) -> str:
         parts += _disagreement_lists(turn.messages)
         if cited := _citations_by_source(turn.messages):
             lines = [line for number in sorted(cited) for line in _entry(number, cited[number], numbered.get(number))]
-            parts.append("\n".join(["Sources:", "", *lines]))
+            parts += ["\n".join(["Sources:", "", *lines])] if lines else []
+            if unproved := [f"- {line}" for line in map(_without_source, cited.get(0, ())) if line]:
+                parts.append("\n".join(["Without a source:", "", *unproved]))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -176,6 +178,8 @@ def _counts(counts: ProofCounts) -> str:
 def _ending(turn: PastTurn | None, messages: Sequence[PastMessage]) -> Iterator[str]:
     if turn is None:
         return
+    if turn.unsourced is True:
+        yield "*Nothing was looked up for this answer.*"
     if turn.error is not None:
         yield f"*Failed: {escape_inline(turn.error.message)}*"
     elif turn.state in ACTIVE:
@@ -186,7 +190,18 @@ def _ending(turn: PastTurn | None, messages: Sequence[PastMessage]) -> Iterator[
         yield "*There is no answer.*"
 
 
+def _without_source(cited: tuple[str, Citation]) -> str:
+    """A statement without a footnote, or with a link to a page that was not read."""
+    sentence, citation = cited
+    if citation.verdict not in ("uncited", "unread"):
+        return ""
+    suggestion = f"; source [{citation.suggestion}] says so" if citation.suggestion else ""
+    return f"{_VERDICTS[citation.verdict]}: “{escape_inline(sentence)}”{suggestion}"
+
+
 def _entry(number: int, cited: Sequence[tuple[str, Citation]], source: SourceRecord | None) -> Iterator[str]:
+    if all(citation.number == 0 and citation.verdict in ("uncited", "unread") for _, citation in cited):
+        return
     if source is None:
         yield f"- [{number}] no such source"
         return

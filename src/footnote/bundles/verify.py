@@ -10,7 +10,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from footnote.bundles.derived import head_of, history_of, messages_of, sources_of, verdicts_of
+from footnote.bundles.derived import given_of, head_of, history_of, messages_of, sources_of, verdicts_of
 from footnote.bundles.manifest import MANIFEST, Bundle, BundleProblem, open_bundle
 from footnote.bundles.recheck import recheck
 from footnote.bundles.recheck_files import FileRecheck, FileRechecker
@@ -201,7 +201,7 @@ class _ContentCheck:
                 read_events(self._bundle, run, session.session.id)
         self.contents = contents
         yield from self._check_derived(contents)
-        result = recheck(list(messages_of(session)), contents.snapshots, contents.missing)
+        result = recheck(list(messages_of(session)), contents.snapshots, contents.missing, given_of(session))
         of_files = self._recheck_files(contents)
         self.file_verdicts = sum(one.checked for one in of_files)
         self.verdicts = result.checked + self.file_verdicts

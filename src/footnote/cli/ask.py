@@ -45,6 +45,7 @@ from footnote.protocol.events import (
 )
 from footnote.protocol.files import FileRecord
 from footnote.protocol.sessions import Approval, NewMessage, NewSession, StartedRun
+from footnote.protocol.tools import Locale
 from footnote.workspace.export import save_to
 from footnote.workspace.text import pluralize
 
@@ -52,6 +53,13 @@ EPILOG = "Exit codes: 0 answered, 1 the run failed, 2 wrong usage or configurati
 
 # Chinese and Japanese are written without spaces: there a character counts as a word.
 _word = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+
+UNSOURCED: dict[Locale, tuple[str, str]] = {
+    "en": ("Nothing was looked up for this answer. To have it looked up:", "Look it up"),
+    "vi": ("Câu trả lời này chưa được tra cứu. Để tra cứu:", "Hãy tra cứu câu trả lời trên"),
+    "zh": ("这个回答没有查证任何资料。要查证：", "请搜索并查证上面的回答"),  # noqa: RUF001 - Chinese punctuation
+}
+"""What is said of an answer that states facts without a source, and the request that has it looked up."""
 
 _STOP_MESSAGES: dict[TurnStopReason, str] = {
     "length": "The answer reached the maximum length of the model and was cut there. Ask for a shorter "
@@ -207,12 +215,24 @@ class _Ask:
         lines = [*lines, *unsaved]
         options = self._live.options
         if not options.quiet and not self._live.has_reader_left:
+            lines += self._unsourced_lines(run)
             lines += file_lines(saved)
             lines += self._remote_file_lines()
             lines += [] if options.json else [*self._summary.usage(self._screen.symbols), *self._resume_hint(run)]
         for line in lines:
             self._screen.note(line)
         return Exit.FAILURE if unsaved and code is Exit.OK else code
+
+    def _unsourced_lines(self, run: StartedRun | None) -> list[Line]:
+        """That the answer states facts without a source, and how to have it looked up."""
+        if run is None or not self._summary.is_unsourced:
+            return []
+        said, request = UNSOURCED[self._live.options.locale]
+        command = f'footnote ask --session {short_id(run.session_id)}{self._server_option()} "{request}"'
+        return [(StyledText(f"{said} {command}", "doubtful"),)]
+
+    def _server_option(self) -> str:
+        return "" if self._arguments.server is None else f" --server {self._arguments.server}"
 
     def _remote_file_lines(self) -> list[Line]:
         if self._arguments.server is None or not self._summary.files:
@@ -223,8 +243,8 @@ class _Ask:
     def _resume_hint(self, run: StartedRun | None) -> list[Line]:
         if run is None or self._summary.is_empty:
             return []
-        server = "" if self._arguments.server is None else f" --server {self._arguments.server}"
-        return [(StyledText(f'To continue: footnote ask --session {short_id(run.session_id)}{server} "…"', "dim"),)]
+        command = f'footnote ask --session {short_id(run.session_id)}{self._server_option()} "…"'
+        return [(StyledText(f"To continue: {command}", "dim"),)]
 
     def _outcome(self, files: int) -> tuple[Exit, list[Line]]:
         """The exit code, and the lines that explain it."""
@@ -258,6 +278,8 @@ class RunSummary:
         self._usage: TurnUsage | None = None
         self._context: ContextReport | None = None
         self._error: ErrorBody | None = None
+        self.is_unsourced = False
+        """The answer states facts, and nothing was looked up for it."""
         self.files: tuple[FileRecord, ...] = ()
         """The files that the run attached."""
 
@@ -273,6 +295,7 @@ class RunSummary:
                 self._model = message.model
             case MessageDelta(delta, usage, context):
                 self._stop_reason, self._usage, self._context = delta.stop_reason, usage, context
+                self.is_unsourced = delta.unsourced is True
             case ErrorEvent(error):
                 self._error = error
             case _:

@@ -120,7 +120,13 @@ GREETINGS: Final = _pattern(r"""
 """At the beginning of a sentence, or of the signature below a letter."""
 
 ABOUT_THE_TEXT: Final = _pattern(r"""
-    (?:here(?:'s| is| are)|below (?:is|are|you)|above (?:is|are)|as (?:shown|noted|mentioned|described|listed|
+    (?:there is no text that i|the web could not be searched|the (?:web )?search(?:es)?|
+    the report (?:is in|was written|could not)|
+    this is footnote|put together by footnote|for answers in)
+    |(?:đây là trình đọc|để có câu trả lời|báo cáo (?:nằm ở|được lưu)|không ghi được|
+    do trình đọc|(?:việc |lần )?tìm kiếm)(?!\w)
+    |(?:这是\s?footnote|无法(?:搜索|写入|读取)|网络搜索|搜索(?=[“"「失没])|报告(?:已写入|在)|由\s?footnote)
+    |(?:here(?:'s| is| are)|below (?:is|are|you)|above (?:is|are)|as (?:shown|noted|mentioned|described|listed|
     said) (?:above|below|earlier))\b
     |(?:this|the|these|my|our) (?:(?:following|short|brief|present|first|second|last|next) )?(?:report|answer|
     summary|article|section|table|list|overview|document|page|text|note|memo|comparison|analysis|guide|figures|

@@ -21,11 +21,15 @@ from footnote.evidence.sources import Sources
 from footnote.evidence.suggestions import SuggestionFinder
 from footnote.evidence.tokens import TokenizedText, find_names
 from footnote.evidence.verdict import MAX_CITATIONS, Comparer, Evidence, check_citations, check_claim, find_evidence
-from footnote.protocol.sources import Citation, Pointer, ProofCounts, Snapshot, Verdict
+from footnote.protocol.files import split_attachments
+from footnote.protocol.messages import Message, ToolResultMessage, UserMessage
+from footnote.protocol.sources import Citation, Pointer, ProofCounts, Snapshot, Verdict, sources_in
 
 BEST_FIRST: tuple[Verdict, ...] = ("supported", "partial", "contradicted", "unsupported", "unread", "uncited")
 MAX_GIVEN_CHARACTERS = 200_000
 """Limit for the texts of the user that statements are compared with."""
+_MAX_SEARCHED = 4_000
+"""Characters of an answer in which a fact is looked for."""
 _MIN_GIVEN_SHARE = 0.5
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
@@ -49,6 +53,27 @@ def judge_text(
     if not uncited:
         return check_citations(text, sources, pointers)
     return tuple(islice(_Judge(text, sources, pointers, given).citations(), MAX_CITATIONS))
+
+
+def states_facts(text: str, given: Sequence[str] = ()) -> bool:
+    """Whether the beginning of a text has a statement that needs a source and has none."""
+    text = text[:_MAX_SEARCHED]
+    said = _GivenTexts(given)
+    context = FactContext(numbers=said.numbers)
+    needing = (one for one in extract_statements(text) if needs_source(one, text[one.start : one.end], context))
+    return any(not said.has(one.text) for one in needing)
+
+
+def given_texts(messages: Iterable[Message]) -> tuple[str, ...]:
+    """What a session was given beside its sources: the messages of the user, and what other tools than searches found,
+    such as the text of a file."""
+    texts: list[str] = []
+    for message in messages:
+        if isinstance(message, UserMessage):
+            texts.append(split_attachments(message.text)[0].strip())
+        elif isinstance(message, ToolResultMessage) and not any(True for _ in sources_in(message.artifact or {})):
+            texts.append(message.text)
+    return tuple(filter(None, texts))
 
 
 class _Judge:
@@ -148,7 +173,7 @@ class _GivenTexts:
         )
         text = "\n".join(filter(None, statements))
         self._page = PageIndex(Snapshot(url="", text=text)) if text else None
-        self.numbers = tuple(numbers_in(text))
+        self.numbers = tuple(numbers_in(joined[-_MAX_SEARCHED:]))
 
     def has_address(self, url: str) -> bool:
         return bool(url) and url.partition("://")[2].rstrip("/") in self._whole

@@ -157,7 +157,10 @@ class ContextReport(Struct, frozen=True):
 
 
 class Delta(Struct, frozen=True):
+    """`unsourced`: the answer states facts, and nothing was looked up for it. Left out otherwise."""
+
     stop_reason: TurnStopReason
+    unsourced: bool | UnsetType = UNSET
 
 
 class MessageDelta(Struct, frozen=True, tag="message_delta"):

@@ -93,7 +93,7 @@ class ActiveRun(Struct, frozen=True):
 class PastTurn(Struct, frozen=True, kw_only=True):
     """A turn of the shown branch. `questions` and `answers` are the ids of the messages that may be shown in its place,
     its own included, oldest first: more than one if the question was edited or retried. `timestamp` is the start of
-    its run, `ended_at` its end; null: it has not ended."""
+    its run, `ended_at` its end; null: it has not ended. `unsourced` is that of its `message_delta`."""
 
     run_id: str
     question_id: str
@@ -107,6 +107,7 @@ class PastTurn(Struct, frozen=True, kw_only=True):
     answers: tuple[str, ...] = ()
     timestamp: str | UnsetType = UNSET
     ended_at: str | None = None
+    unsourced: bool | UnsetType = UNSET
 
 
 class History(Struct, frozen=True):

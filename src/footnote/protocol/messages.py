@@ -13,10 +13,12 @@ StopReason: TypeAlias = Literal["stop", "length", "toolUse", "error", "aborted"]
 
 
 class Text(Struct, frozen=True, tag="text", omit_defaults=True):
-    """`citations`: the footnotes of a finished answer with their verdicts. They are not sent to providers."""
+    """`citations`: the statements of a finished answer with their verdicts. They are not sent to providers.
+    `is_wholly_judged`: those without a footnote were judged, too; texts that older versions stored never were."""
 
     text: str
     citations: tuple[Citation, ...] = ()
+    is_wholly_judged: bool = False
 
 
 class Image(Struct, frozen=True, tag="image", rename="camel"):

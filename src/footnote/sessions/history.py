@@ -96,6 +96,7 @@ def past_turns(turns: Sequence[TurnRow], branch: Sequence[TurnRow]) -> Iterator[
             answers=tuple(answers[turn.question_id]),
             timestamp=format_time(turn.began_at),
             ended_at=None if turn.ended_at is None else format_time(turn.ended_at),
+            unsourced=True if ending and ending.unsourced else UNSET,
         )
 
 
@@ -256,10 +257,15 @@ def _matches_text(quote: Quote, text: str) -> bool:
 
 
 def _cited_quotes(messages: Iterable[Message], number: int) -> Iterator[Quote]:
-    """The quotations from a source in answers and in summaries of searches."""
+    """The quotations from a source in answers and in summaries of searches, suggested ones included."""
     for message in messages:
         for one in _citations(message):
-            if one.number == number and one.quote and one.quote_start is not None and one.quote_end is not None:
+            if (
+                number in (one.number, one.suggestion)
+                and one.quote
+                and one.quote_start is not None
+                and one.quote_end is not None
+            ):
                 yield Quote(one.quote, one.quote_start, one.quote_end)
 
 

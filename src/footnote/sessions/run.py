@@ -364,7 +364,13 @@ class LiveRun:
         assert turn is not None and turn.final_delta is not None  # noqa: S101, PT018 - only a closed turn comes here
         delta = turn.final_delta
         reason = delta.delta.stop_reason
-        ending = RunEnding(stop_reason=reason, usage=delta.usage, error=turn.error, attachments=turn.attachments)
+        ending = RunEnding(
+            stop_reason=reason,
+            usage=delta.usage,
+            error=turn.error,
+            attachments=turn.attachments,
+            unsourced=delta.delta.unsourced is True,
+        )
         terms = await index_terms("\n\n".join(response.text for response in turn.responses))
         now = self.clock()
         finish = partial(self._finish, _RUN_STATES.get(reason, "done"), encode(ending), terms, now)

@@ -50,12 +50,14 @@ class RunRequest(Struct, frozen=True, omit_defaults=True):
 
 
 class RunEnding(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`attachments` are the files that the turn showed."""
+    """`attachments` are the files that the turn showed. `unsourced`: its answer states facts that nothing was looked up
+    for."""
 
     stop_reason: TurnStopReason
     usage: TurnUsage | None = None
     error: ErrorBody | None = None
     attachments: tuple[FileRecord, ...] = ()
+    unsourced: bool = False
 
 
 request_decoder = msgspec.json.Decoder(RunRequest)

@@ -128,6 +128,7 @@ export interface ConvertedFile {
 
 export interface Delta {
   stop_reason: "aborted" | "error" | "length" | "max_rounds" | "stop" | "tool_use";
+  unsourced?: boolean;
 }
 
 export interface Difference {
@@ -402,6 +403,7 @@ export interface PastTurn {
   answers: readonly string[];
   timestamp?: string;
   ended_at: string | null;
+  unsourced?: boolean;
 }
 
 export interface PastUserMessage {

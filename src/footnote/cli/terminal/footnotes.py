@@ -23,6 +23,7 @@ from footnote.protocol.tools import Locale
 
 INDENT = 4
 MAX_QUOTES = 2
+MAX_WITHOUT_SOURCE = 5
 QUOTE_CELLS = 160
 REPEATED_CELLS = 48
 """A passage that the answer itself quotes is shortened to this."""
@@ -37,6 +38,12 @@ class FootnoteMessages(Struct, frozen=True):
     sources: str
     partial: str
     unsupported: str
+    contradicted: str
+    uncited: str
+    suggested: str
+    unread: str
+    one_more_statement: str
+    more_statements: str
     page_says: str
     nearest: str
     no_source: str
@@ -54,6 +61,12 @@ MESSAGES: dict[Locale, FootnoteMessages] = {
         sources="Sources:",
         partial="partly supported",
         unsupported="not supported",
+        contradicted="contradicted",
+        uncited="without a footnote",
+        suggested="source [{number}] says so",
+        unread="a page that was not read",
+        one_more_statement="and 1 more statement",
+        more_statements="and {count} more statements",
         page_says="the page says",
         nearest="nearest passage",
         no_source="no such source",
@@ -69,6 +82,12 @@ MESSAGES: dict[Locale, FootnoteMessages] = {
         sources="Nguồn:",
         partial="chỉ có căn cứ một phần",
         unsupported="không có căn cứ",
+        contradicted="trái với nguồn",
+        uncited="không có chú thích nguồn",
+        suggested="nguồn [{number}] có nói",
+        unread="trang chưa được đọc",
+        one_more_statement="và 1 câu nữa",
+        more_statements="và {count} câu nữa",
         page_says="trang viết",
         nearest="đoạn gần nhất",
         no_source="không có nguồn này",
@@ -84,6 +103,12 @@ MESSAGES: dict[Locale, FootnoteMessages] = {
         sources="来源：",  # noqa: RUF001 - a Chinese colon
         partial="部分有依据",
         unsupported="没有依据",
+        contradicted="与来源矛盾",
+        uncited="没有脚注",
+        suggested="来源 [{number}] 有此内容",
+        unread="未读过的页面",
+        one_more_statement="另有 1 句",
+        more_statements="另有 {count} 句",
         page_says="原文",
         nearest="最接近的段落",
         no_source="没有这个来源",
@@ -123,6 +148,10 @@ class Layout:
         opening, closing = ("“", "”") if self.symbols is UNICODE else ('"', '"')
         return f"{opening}{truncate(one_line(text), cells, self.symbols.ellipsis)}{closing}"
 
+    @property
+    def cross(self) -> str:
+        return "✗" if self.symbols is UNICODE else "x"
+
     def pluralize(self, count: int, one: str, more: str) -> str:
         return one if count == 1 else more.format(count=count)
 
@@ -142,7 +171,8 @@ def cited_sentences(text: str, citations: Iterable[Citation]) -> list[CitedFootn
 
 
 def _cited_sentence(sentence: str, citation: Citation, answer: str) -> CitedFootnote:
-    bare = sentence.replace(f" {citation.marker}", "").replace(citation.marker, "")
+    marker = citation.marker if citation.verdict != "unread" or citation.number else ""
+    bare = sentence.replace(f" {marker}", "").replace(marker, "") if marker else sentence
     sentence = _opening_marks.sub("", bare.strip())
     claim, quote = _blank.sub("", sentence), _blank.sub("", citation.quote or "")
     return CitedFootnote(sentence, citation, bool(quote) and (quote in answer or claim in quote))
@@ -180,8 +210,10 @@ def _doubt_lines(note: CitedFootnote, layout: Layout) -> list[Line]:
     if note.citation.verdict == "partial":
         head, passage = StyledText(f"~ {messages.partial}: ", "doubtful"), messages.page_says
     else:
-        mark = "✗" if layout.symbols is UNICODE else "x"
-        head, passage = StyledText(f"{mark} {messages.unsupported}: ", "bad"), messages.nearest
+        is_contradicted = note.citation.verdict == "contradicted"
+        name = messages.contradicted if is_contradicted else messages.unsupported
+        head = StyledText(f"{layout.cross} {name}: ", "bad")
+        passage = messages.page_says if is_contradicted else messages.nearest
     sentence = StyledText(layout.quote(note.sentence, QUOTE_CELLS))
     rows = layout.rows((head, sentence), first=INDENT, indent=INDENT + 2)
     if note.citation.quote:
@@ -196,6 +228,25 @@ def _doubt_lines(note: CitedFootnote, layout: Layout) -> list[Line]:
 def missing_source_lines(number: int, layout: Layout) -> list[Line]:
     """The line for a footnote whose source does not exist."""
     return layout.rows((StyledText(f"[{number}] {layout.messages.no_source}", "bad"),), indent=INDENT)
+
+
+def without_source_lines(cited: Sequence[CitedFootnote], layout: Layout) -> list[Line]:
+    """The statements without a footnote, and those with a link to a page that was not read."""
+    messages = layout.messages
+    rows: list[Line] = []
+    for note in cited[:MAX_WITHOUT_SOURCE]:
+        is_link = note.citation.verdict == "unread"
+        head = StyledText(f"{layout.cross} {messages.unread if is_link else messages.uncited}: ", "doubtful")
+        suggestion = note.citation.suggestion
+        more = f" ({messages.suggested.format(number=suggestion)})" if suggestion else ""
+        sentence = layout.quote(note.sentence, QUOTE_CELLS)
+        rows += layout.rows((head, StyledText(sentence), StyledText(more, "dim")), indent=2)
+        if is_link:
+            rows.append(layout.url_line(note.citation.marker, first=2))
+    if (count := len(cited) - MAX_WITHOUT_SOURCE) > 0:
+        message = layout.pluralize(count, messages.one_more_statement, messages.more_statements)
+        rows += layout.rows((StyledText(message, "dim"),), indent=2)
+    return rows
 
 
 class Footnotes:
@@ -248,11 +299,14 @@ class Footnotes:
     def lines(self, layout: Layout) -> list[Line]:
         """The list of cited sources, and how many more were found."""
         by_number = self.sentences_by_number()
+        without_source = [note for note in by_number.get(0, ()) if note.citation.verdict in ("uncited", "unread")]
+        if len(without_source) == len(by_number.get(0, ())):
+            by_number.pop(0, None)
         rows = layout.rows((StyledText(layout.messages.sources),)) if by_number else []
         for number, cited in by_number.items():
             source = self.source(number)
             rows += missing_source_lines(number, layout) if source is None else _entry(number, source, cited, layout)
-        return [*rows, *self._uncited(by_number, layout)]
+        return [*rows, *self._uncited(by_number, layout), *without_source_lines(without_source, layout)]
 
     def _uncited(self, cited: dict[int, list[CitedFootnote]], layout: Layout) -> list[Line]:
         count = sum(key not in cited for key in self._sources)
