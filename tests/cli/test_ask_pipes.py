@@ -23,8 +23,10 @@ async def test_the_answer_is_on_stdout_and_the_cost_on_stderr(upstream: Upstream
     upstream.script(reply(say("Giá là ", "**42**", " 元。"), stop()))
     code, out, err = await run_footnote("ask", "HPG?", env=environment(tmp_path, upstream, api))
     assert (code, out) == (0, "Giá là **42** 元。\n")
-    assert err.startswith(f"{api}/")
-    assert " · 10 tokens in · 5 out" in err
+    first, _, rest = err.partition("\n")
+    assert re.fullmatch(r'Nothing was looked up for .*: footnote ask --session \w+ "Look it up"', first)
+    assert rest.startswith(f"{api}/")
+    assert " · 10 tokens in · 5 out" in rest
 
 
 @pytest.mark.parametrize("words", [["-"], []])

@@ -225,7 +225,7 @@ class _Ask:
 
     def _unsourced_lines(self, run: StartedRun | None) -> list[Line]:
         """That the answer states facts without a source, and how to have it looked up."""
-        if run is None or not self._summary.is_unsourced:
+        if run is None or self._live.options.json or not self._summary.is_unsourced:
             return []
         said, request = UNSOURCED[self._live.options.locale]
         command = f'footnote ask --session {short_id(run.session_id)}{self._server_option()} "{request}"'

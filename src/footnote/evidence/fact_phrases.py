@@ -67,7 +67,8 @@ EVALUATIONS: Final = _pattern(r"""
     relaxing|safe bet)\b
     |\bthe (?:most|least) (?:beautiful|charming|impressive|elegant|exciting|enjoyable|interesting|romantic|
     attractive|convincing|pleasant|sensible|comfortable|relaxing|fascinating|promising|appealing)\b
-    |(?<!\w)(?:đẹp|tuyệt vời|tuyệt đẹp|thú vị|hấp dẫn|đáng yêu|quyến rũ|ấn tượng|(?<!dân )tệ|xấu|nhàm chán|ngon|dễ chịu|
+    |(?<!\w)(?:đẹp|tuyệt vời|tuyệt đẹp|thú vị|hấp dẫn|đáng yêu|quyến rũ|ấn tượng|(?<!dân )tệ|xấu|nhàm chán|ngon|
+    dễ chịu|
     lý tưởng|tốt (?:nhất|hơn)|hay (?:nhất|hơn)|đáng nhớ|lãng mạn|thơ mộng|hoàn hảo|đáng sống|thông minh|hợp lý|
     khôn ngoan|duyên dáng)(?!\w)
     |(?:美丽|漂亮|迷人|精彩|有趣|出色|优秀|糟糕|无聊|难看|好吃|美味|舒适|舒服|理想|最好|更好|最佳|浪漫|完美|宜居|难忘|可爱|优雅|明智|合理|划算|好看|动人|壮观|令人惊叹|不错)
@@ -92,7 +93,11 @@ INSTRUCTIONS: Final = _pattern(r"""
     heat|cook|bake|boil|pour|let|wait|leave|start|stop|begin|close|restart|update|upgrade|follow|compare|review|
     contact|keep|move|drag|drop|pick|try|test|verify|confirm|replace|repeat|spend|walk|head|order|ride|explore|
     catch|stay|eat|drink|avoid|plan|pay|sign|log|submit|upload|import|export|connect|insert|preheat|serve|cut|apply|
-    submit|allow|consult|divide|multiply|subtract|enable|disable|configure|build|make|give|tell|note down) (?:the|a|
+    submit|allow|consult|divide|multiply|subtract|enable|disable|configure|build|make|give|tell|note down|charge|
+    rinse|store|wash|clean|dry|fill|freeze|
+    hold|lock|measure|weigh|record|schedule|reserve|pack|wear|prepare|print|share|reboot|tighten|loosen|mount|attach|
+    detach|unplug|plug|swap|sort|label|count|limit|reduce|increase|lower|raise|adjust|rotate|fold|sand|paint|water|
+    plant|sow|prune|peel|chop|slice|season|whisk|sprinkle|drain|roll|knead|grill|fry|roast) (?:the|a|
     an|your|this|that|these|those|it|them|him|her|all|any|each|every|both|one|two|three|at least|no more|
     up (?!to\b)|into|onto|for (?:\d|a|about|at)|with the|out|from the|whether|if|how|only|again|carefully|down|off|
     back|over to|ahead|early|sure|some|more|less|enough|about \d|[`\"“(]|(?-i:[A-Z])|\d)
@@ -103,10 +108,12 @@ INSTRUCTIONS: Final = _pattern(r"""
     |(?:mở|nhấn|bấm|chọn|nhập|gõ|chạy|cài đặt|cài|tải|tải xuống|sao chép|dán|lưu|đặt|thêm|xóa|xoá|tạo|dùng|sử dụng|
     kiểm tra|ghé|mang|mang theo|gọi|hỏi|gửi|đọc|viết|xem|bật|tắt|trộn|khuấy|đun|nấu|nướng|luộc|đổ|chờ|đợi|khởi động|
     cập nhật|làm theo|so sánh|liên hệ|giữ|kéo|thử|xác nhận|thay|lặp lại|dành|đi bộ|đi dọc|đăng nhập|đăng ký|
-    tham khảo|mua|rửa|cắt|ướp)\s(?!của\b|bán\b|ra\b|cửa\b|rộng\b|đầu\b|lại cửa\b)
-    |(?:请|务必|不要|别|切勿|记得|注意(?!力|到)|确保|如果您|如果你|若您|若你|当您|当你|您|你|为了避免|建议)
+    tham khảo|mua|rửa|cắt|ướp|sạc|tháo|lắp|rút|cắm|tưới|trồng|gọt|thái|rắc|chiên|ngâm|để nguội|đeo|mặc)\s(?!của\b|
+    bán\b|ra\b|cửa\b|rộng\b|đầu\b|lại cửa\b)
+    |(?:请|务必|不要|别|切勿|记得|注意(?!力|到)|确保|如果您|如果你|若您|若你|当您|当你|您|你|为了避免|建议|[把将](?!.{0,16}[了过]))
     |(?:打开|点击|单击|双击|按下|选择|输入|键入|运行|安装|下载|复制|粘贴|保存|设置|添加|删除|创建|使用|检查|访问|前往|预订|购买|带上|拨打|发送|阅读|查看|开启|关闭|加入|倒入|煮|烤|搅拌|
-    等待|重启|更新|按照|比较|联系|保持|拖动|尝试|确认|替换|重复|登录|注册|提前|沿着|乘坐|参考)(?!了|的|者|量|率|人|过|权|后的|数|额|于|前的)
+    等待|重启|更新|按照|比较|联系|保持|拖动|尝试|确认|替换|重复|登录|注册|提前|沿着|乘坐|参考|充电|清洗|擦干|插上|拔下|拧紧|切|炒|撒|浇水|戴上|穿上)(?!了|的|者|量|率|人|过|权|后的|
+    数|额|于|前的)
 """)
 """At the beginning of a sentence."""
 
@@ -187,15 +194,17 @@ HYPOTHESES: Final = _pattern(r"""
 
 SUMS: Final = _pattern(r"""
     \b(?:together|altogether|in total|total(?:s|ling|led)?|sum|combined|adds? up|makes|that is|that's|that makes|so|
-    thus|hence|therefore|which means|meaning|equals?|difference|differ|gap|average|mean|ratio|times|twice|double|
-    half|triple|per (?:person|head|capita|day|month|year|week|unit|hour|night)|each|share of|increase of|
-    decrease of|growth of|rise of|fall of|drop of|leaves?|remaining|rest|more than|less than|fewer than|higher than|
-    lower than|longer than|shorter than|later|earlier|apart|roughly|about|i\.e\.|percentage points?|years? (?:later|
-    old|after|before))\b|[=≈×÷]
-    |(?<!\w)(?:tổng cộng|tổng|cộng lại|như vậy|tức là|nghĩa là|chênh lệch|hiệu|trung bình|bình quân|gấp|còn lại|
-    tương đương|mỗi|nhiều hơn|ít hơn|cao hơn|thấp hơn|hơn kém|tỷ lệ|tỉ lệ|do đó|vì vậy|vậy là|cộng|trừ|sau đó|
-    suy ra|bằng)(?!\w)
-    |(?:合计|总计|共计|总共|一共|加起来|相加|总和|相差|差距|差额|即|也就是说|因此|所以|等于|平均|人均|每|倍|剩余|剩下|多出?|少|高出?|低|相当于|约合|由此|增幅|降幅|晚|早)
+    thus|hence|therefore|which means|meaning|equals?|differences?|differ|gap|average|mean|ratio|times|twice|
+    double|half|
+    triple|share of|increase of|decrease of|growth of|(?:rise|fall|drop) of|leaves?|remaining|
+    (?:more|less|fewer|higher|lower|longer|shorter|older|younger|larger|smaller|bigger|cheaper|faster) than|
+    (?:more|less) expensive|costs? (?=.{0,40}\b(?:more|less)\b)|years? (?:later|old|older|after|before)|apart|i\.e\.|
+    percentage points?)\b|[=≈×÷]
+    |(?<!\w)(?:tổng cộng|tổng|cộng lại|như vậy|tức là|nghĩa là|chênh lệch|trung bình|bình quân|gấp|còn lại|
+    tương đương|
+    (?:nhiều|ít|cao|thấp|dài|ngắn|đắt|rẻ|lớn|nhỏ) hơn|hơn kém|tỷ lệ|tỉ lệ|do đó|vì vậy|vậy là|suy ra)(?!\w)
+    |(?:合计|总计|共计|总共|一共|加起来|相加|总和|相差|差距|差额|即|也就是说|因此|所以|等于|平均|人均|倍|剩余|剩下|相当于|约合|由此|增幅|降幅)
+    |比.{1,20}?(?:多|少|高|低|贵|便宜|长|短|早|晚|大|小)
 """)
 """Words that announce a number that was computed, or a conclusion."""
 

@@ -8,21 +8,23 @@ by the signs that languages share.
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from itertools import chain, product
 
 from msgspec import Struct
 
 from footnote.evidence import fact_phrases
 from footnote.evidence.claims import Claim
 from footnote.evidence.fact_phrases import COMMON_ACRONYMS
-from footnote.evidence.tokens import Token, TokenizedText, find_names
-from footnote.evidence.values import Value, extract_values
+from footnote.evidence.tokens import Token, TokenizedText, find_names, is_sentence_start
+from footnote.evidence.values import Fact, Value, extract_values
 from footnote.text.languages import detect_language
 from footnote.text.terms import UNSPACED, fold
 
 _QUOTATION = re.compile('“[^“”]{1,2000}”|«[^«»]{1,2000}»|「[^「」]{1,2000}」|『[^『』]{1,2000}』|"[^"]{1,2000}"')
 _MIN_QUOTED_WORDS, _MIN_QUOTED_CHARACTERS = 3, 6
 """A shorter quotation is a single expression, of which nobody is the author."""
+_TITLE = re.compile(r"\s*(\*\*|__)(?![*_])[^\W\d_][\w'’-]{0,40}(?:[ ][\w'’-]{1,40}){0,5}[.:]?\1\s*")
+"""A few words in bold type, all by themselves."""
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`)([^`\n]{1,300})(?<!`)\1(?!`)")
 _QUESTION_MARKS = ("?", "？", "؟")
 _CLOSING = " \"'”’»)]）」』*_"
@@ -69,7 +71,7 @@ def read_context(statements: Iterable[Claim]) -> FactContext:
 
 def needs_source(statement: Claim, raw: str, context: FactContext) -> bool:
     """Whether a statement is one of fact. `raw` is its sentence with markup."""
-    if statement.is_reference or statement.place == "label":
+    if statement.is_reference or statement.place == "label" or _TITLE.fullmatch(raw):
         return False
     text = _without_code(statement.text[:_MAX_LENGTH], raw)
     unquoted = _QUOTATION.sub(" ", text)
@@ -182,16 +184,24 @@ def _has_quotation(text: str) -> bool:
 
 def _names(unquoted: str, context: FactContext) -> list[Sequence[Token]]:
     wording = TokenizedText(unquoted)
+    found = find_names(wording, context.names.__contains__) or list(_capitals_in_sentence(wording))
     names = [
-        name
-        for name in find_names(wording, context.names.__contains__)
-        if not all(fold(unquoted[token.start : token.end]) in COMMON_ACRONYMS for token in name)
+        name for name in found if not all(fold(unquoted[token.start : token.end]) in COMMON_ACRONYMS for token in name)
     ]
     if wording.language != "other":
         return names
     words = [token for token in wording.tokens if not token.value]
     capitals = sum(token.is_capitalized for token in words)
     return [name for name in names if len(name) > 1] if capitals > _MAX_GERMAN_NOUNS * len(words) else names
+
+
+def _capitals_in_sentence(wording: TokenizedText) -> Iterator[Sequence[Token]]:
+    """The names of a sentence that has so many that it looks like a heading."""
+    if wording.text.rstrip().endswith("."):
+        capitals = (token for token in wording.tokens[1:] if token.is_capitalized and token.is_content)
+        yield from (
+            [token] for token in capitals if not token.value and not is_sentence_start(wording.text, token.start)
+        )
 
 
 def _is_no_name(word: str) -> bool:  # noqa: ARG001 - nothing is known yet
@@ -228,40 +238,41 @@ def _is_derived(text: str, figures: Sequence[Value], names: Sequence[Sequence[To
         return False
     if not figures:
         return bool(context.cited_names) and all(token.key in context.cited_names for name in names for token in name)
-    numbers = [fact.number for value in figures for fact in value.readings[0] if fact.kind == "n"]
-    if len(numbers) < len(figures):
+    facts = [fact for value in figures for fact in value.readings[0] if fact.kind == "n"]
+    if len(facts) < len(figures):
         return False  # a date is not computed
-    known = [number for number in numbers if _is_among(number, context.numbers)]
-    computed = [number for number in numbers if not _is_among(number, context.numbers)]
+    known = [fact.number for fact in facts if _is_among(fact.number, context.numbers)]
+    computed = [fact for fact in facts if not _is_among(fact.number, context.numbers)]
     if not computed:
         return len(known) > 1
-    return all(_is_result(number, known, context.numbers) for number in computed)
+    return all(_is_result(fact, known, context.numbers) for fact in computed)
 
 
 def _is_among(number: float, numbers: Iterable[float]) -> bool:
     return any(math.isclose(number, other, rel_tol=1e-9) for other in numbers)
 
 
-def _is_result(number: float, known: Sequence[float], numbers: Sequence[float]) -> bool:
+def _is_result(fact: Fact, known: Sequence[float], numbers: Sequence[float]) -> bool:
     """Whether a number follows from two others, or is the sum of several that follow each other."""
     operands = list(dict.fromkeys([*known, *reversed(numbers)]))[:_MAX_OPERANDS]
-    if any(_is_equal(number, result) for one, other in product(operands, repeat=2) for result in _results(one, other)):
-        return True
-    return any(_is_equal(number, total) for total in _sums(numbers))
+    pairs = ((one, other) for one, other in product(operands, repeat=2) if one != other)
+    results = chain.from_iterable(_results(one, other, fact.unit) for one, other in pairs)
+    rest = [100 - one for one in operands] if fact.unit == "%" else []
+    return any(_is_equal(fact.number, result) for result in chain(results, rest, _sums(numbers)))
 
 
-def _results(one: float, other: float) -> Iterator[float]:
-    if one == other:
-        yield 100 - one
-        return
+def _results(one: float, other: float, unit: str | None) -> Iterator[float]:
     yield one + other
     yield one - other
+    if unit == "%":
+        if other:
+            yield 100 * one / other
+            yield 100 * (one - other) / other
+        return
     yield one * other
     yield (one + other) / 2
     if other:
         yield one / other
-        yield 100 * one / other
-        yield 100 * (one - other) / other
 
 
 def _sums(numbers: Sequence[float]) -> Iterator[float]:
@@ -280,8 +291,8 @@ def _is_equal(number: float, result: float) -> bool:
     """Whether a result was rounded to this number."""
     if not number or not math.isfinite(result):
         return number == result
-    digits = f"{abs(number):.10g}".replace(".", "").strip("0")
-    exact = float(f"{abs(result):.{max(len(digits), 2) - 1}e}")
+    digits = f"{abs(number):.10g}".replace(".", "").lstrip("0")
+    exact = float(f"{abs(result):.{len(digits) - 1}e}")
     return math.isclose(abs(number), exact, rel_tol=1e-9)
 
 
