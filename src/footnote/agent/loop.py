@@ -77,8 +77,7 @@ async def run(
                 context = _add_used_up_note(context, used_up=withheld and earlier > 0)
                 for step in state.record_summary(summary):
                     yield step
-                look = abilities.second_look
-                response = Round(responder, indexes, title, abilities.sources, look, state.messages)
+                response = Round(responder, indexes, title, abilities.sources, abilities.second_look, state.messages)
                 async with aclosing(response.events(context, window.options, cancel)) as events:
                     async for event in events:
                         state.observe(event)
