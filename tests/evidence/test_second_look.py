@@ -148,6 +148,21 @@ async def test_a_number_date_or_unit_that_the_quotation_does_not_have_leaves_it_
     assert (one.verdict, one.by, one.missing) == ("partial", "model", missing)
 
 
+@pytest.mark.parametrize(
+    ("statement", "verdict"),
+    [
+        ("Xe được chạy tối đa 60 km/giờ trên cầu. [1]", "partial"),
+        ("在桥上最高时速60公里。[1]", "partial"),
+        ("Cầu dài 60 km, dành cho xe. [1]", "supported"),
+    ],
+)
+async def test_a_speed_is_no_length(statement: str, verdict: str, plain_look: SecondLook, upstream: Upstream):
+    page = "The bridge is 60 km long, and open to vehicles of any kind."
+    upstream.script(says(entry("supports", page)))
+    _, found = await review(plain_look, statement, sources_of(page))
+    assert found.citations[0].verdict == verdict
+
+
 async def test_a_contradiction_needs_a_quotation_about_the_same(plain_look: SecondLook, upstream: Upstream):
     text = "People of the old quarter looked forward to the bridge and its nights. [1]"
     upstream.script(says(entry("contradicts", FEARED)))

@@ -367,6 +367,12 @@ _AT_MOST = re.compile(
     re.IGNORECASE,
 )
 _BOTH = re.compile(r"\b(?:both|either|couple|pair|twins?|cả hai|đôi)\b|[双雙两兩]", re.IGNORECASE)
+_SPEED = re.compile(
+    r"/\s?(?:h|giờ|小时|hour|s|giây|秒)\b|\b(?:per|an|every|mỗi|một|trên) (?:hour|second|giờ|giây)\b"
+    r"|\b(?:mph|kph|kmh)\b|每小时|每秒|时速",
+    re.IGNORECASE,
+)
+_BEFORE_SPEED, _AFTER_SPEED = 6, 12
 _MAX_BOUND_RATIO = 2.0
 """A bound is as good as the number itself only if it is near: `more than 100` for 160, not for 3,000."""
 _BEFORE = 24
@@ -379,12 +385,18 @@ def missing_values(statement: str, quotation: str) -> Iterator[str]:
         before = statement[max(0, value.start - _BEFORE) : value.start]
         if not value.is_certain or _DESIGNATION.search(before) or _REFERENCE.search(before):
             continue
-        if contains_value(stated, value) and _has_units(value, stated):
-            continue
-        if value.readings[0] == (Fact("n", 2.0),) and _BOTH.search(quotation):
-            continue
-        if not _is_kept_bound(before, statement[value.start : value.end], value, stated):
-            yield statement[value.start : value.end].strip()
+        written = statement[value.start : value.end]
+        is_other_measure = _is_speed(statement, value) and not _SPEED.search(quotation)
+        is_stated = contains_value(stated, value) and _has_units(value, stated)
+        is_both = value.readings[0] == (Fact("n", 2.0),) and _BOTH.search(quotation) is not None
+        if is_other_measure or not (is_stated or is_both or _is_kept_bound(before, written, value, stated)):
+            yield written.strip()
+
+
+def _is_speed(text: str, value: Value) -> bool:
+    """Whether a length is one for each hour: `60 km/h`, `每小时60公里`."""
+    around = text[max(0, value.start - _BEFORE_SPEED) : value.end + _AFTER_SPEED]
+    return any(fact.unit in ("km", "mi", "m") for fact in value.readings[0]) and _SPEED.search(around) is not None
 
 
 def _has_units(value: Value, stated: Sequence[Value]) -> bool:

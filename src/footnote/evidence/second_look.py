@@ -104,10 +104,10 @@ class SecondLook:
             return SecondLookResult(tuple(citations))
         ask = self._check if self.model.profile.checks else self._ask
         answers, responses = await ask([one.statement for one in reviewed], cancel)
-        decided = await asyncio.to_thread(_decide, citations, reviewed, answers) if answers else tuple(citations)
+        decided = await asyncio.to_thread(_decide_or_keep, citations, reviewed, answers) if answers else citations
         usage, costs = sum((one.usage for one in responses), Usage()), [one.cost for one in responses]
         cost = None if None in costs else sum(one for one in costs if one is not None)
-        return SecondLookResult(decided, usage, cost)
+        return SecondLookResult(tuple(decided), usage, cost)
 
     # Batched requests ------------------------------------------------------------------------------------------------
 
@@ -228,6 +228,17 @@ def claim_texts(text: str, citations: Sequence[Citation]) -> list[str]:
 
 
 # The decision --------------------------------------------------------------------------------------------------------
+
+
+def _decide_or_keep(
+    citations: Sequence[Citation], reviewed: Iterable[_StatementPlaces], answers: Mapping[int, Sequence[ReviewAnswer]]
+) -> tuple[Citation, ...]:
+    try:
+        return _decide(citations, reviewed, answers)
+    except Exception:
+        # Whatever a model has quoted, a finished answer is not lost.
+        log.exception("The answers of a second look could not be judged; the verdicts by text stand.")
+        return tuple(citations)
 
 
 def _decide(
