@@ -9,6 +9,7 @@ from playwright.async_api import expect
 from browser.backend import QUESTION, PageBackend, oxygen_script
 from browser.conftest import NewProfile
 from browser.page import Chat
+from browser.proof import JUDGEMENTS, PLANTS, Judgement, answered_session, judge_answer
 from server.forms import upload_files
 from upstream import call, reply, say, stop
 
@@ -82,28 +83,44 @@ async def test_a_footnote_stays_with_its_word_and_its_punctuation_at_every_width
     assert shown, "a line is wider than the column"
 
 
-OTHERWISE = "The name oxygen was coined in 1999 by Antoine Lavoisier [1]."
+OTHERWISE = "Recyclers in Europe have shelved **forty** plants since early 2024"
 
 
 async def test_a_passage_that_says_something_else_is_told_and_marked_as_such(
     backend: PageBackend, new_profile: NewProfile
 ) -> None:
-    backend.script(*oxygen_script(say(f"{CLAIM} {OTHERWISE}")))
-    chat = await Chat.open(await new_profile())
-    await chat.ask_and_wait(QUESTION)
+    session_id = await answered_session(backend)
+    profile = await new_profile()
+    judged = (JUDGEMENTS[0], Judgement(OTHERWISE, "unsupported", PLANTS))
+    await judge_answer(profile.context, backend, session_id, judged)
+    chat = await Chat.open(profile, f"/s/{session_id}")
     await chat.footnote(1, "not supported").click()
     note = chat.drawer.locator(".sources-verdict")
     await expect(note).to_contain_text("The closest passage, highlighted below, says something else.")
     await expect(note).not_to_contain_text("from the top")
-    await expect(note.locator("strong")).to_have_text(["1999"])
+    await expect(note.locator("strong")).to_have_text(["forty"])
     mark = chat.drawer.locator("mark")
-    await expect(mark).to_contain_text("coined in 1777 by Antoine Lavoisier")
+    await expect(mark).to_contain_text("shelved nine plants")
     await expect(mark).to_have_css("border-bottom-style", "dashed")
-    await expect(mark.locator("strong")).to_have_text(["1777"])
+    await expect(mark.locator("strong")).to_have_text(["nine"])
     # Supported statements keep the usual mark.
     await chat.footnote(1, "supported").first.click()
     await expect(mark).to_have_css("border-bottom-style", "none")
     await expect(mark.locator("strong")).to_have_count(0)
+
+
+async def test_a_contradiction_whose_words_are_not_known_is_shown_as_a_whole(
+    backend: PageBackend, new_profile: NewProfile
+) -> None:
+    session_id = await answered_session(backend)
+    profile = await new_profile()
+    await judge_answer(profile.context, backend, session_id, (Judgement(OTHERWISE, "contradicted", PLANTS),))
+    chat = await Chat.open(profile, f"/s/{session_id}")
+    await chat.footnote(1, "the page says otherwise").click()
+    mark = chat.drawer.locator("mark")
+    await expect(mark).to_have_css("border-bottom-style", "dashed")
+    await expect(mark.locator("strong")).to_have_count(0)
+    await expect(chat.drawer.locator(".sources-verdict :is(strong, del)")).to_have_count(0)
 
 
 GUIDE = """# Guide

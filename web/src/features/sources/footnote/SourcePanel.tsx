@@ -242,6 +242,7 @@ function differencesIn(reading: Reading, citation: Citation | null, written: str
       quote: apart(read.toSorted((one, two) => one.start - two.start)),
     };
   }
+  if (citation.verdict === "contradicted") return NONE;
   const { claim, quote } = differencesOf(sentence, passage.text);
   return { claim, quote: quote.map(({ start, end }) => ({ start: passage.start + start, end: passage.start + end })) };
 }
