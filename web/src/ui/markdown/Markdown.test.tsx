@@ -14,7 +14,7 @@ function html(text: string, footnotes?: Footnotes, images?: MarkdownImages): str
     .replace(/^<div class="md">|<\/div>$/g, "")
     .replaceAll(' dir="auto"', "")
     .replace(/(<(?:ul|ol|li|blockquote|table)) dir="ltr"/g, "$1")
-    .replace(/<span><span class="md-statement"[^>]*data-verdict="supported">(.*?)<\/span><\/span>/g, "$1")
+    .replace(/<span class="md-statement"[^>]*data-verdict="supported">(.*?)<\/span>/g, "$1")
     .replace(/<span class="md-(?:cited|together)"(?: data-open-end="true")?>(.*?)<\/span>/g, "{$1}");
 }
 

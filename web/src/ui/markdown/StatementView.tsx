@@ -37,9 +37,13 @@ export function StatementView({ part, content }: { part: StatementPart; content:
   );
   return (
     <>
-      <HoverCard rest={RESTS_MS} card={explain && (() => explain(statement))}>
-        {() => said}
-      </HoverCard>
+      {explain ? (
+        <HoverCard rest={RESTS_MS} card={() => explain(statement)}>
+          {() => said}
+        </HoverCard>
+      ) : (
+        said
+      )}
       {isLast && <Unmarked part={part} />}
     </>
   );
