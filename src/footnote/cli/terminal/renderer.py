@@ -9,6 +9,7 @@ import msgspec
 from footnote.cli.terminal.answer import AnswerWriter
 from footnote.cli.terminal.clean import Cleaner, escape_json
 from footnote.cli.terminal.disagreements import FoundDisagreements
+from footnote.cli.terminal.file_proofs import WrittenFileProofs
 from footnote.cli.terminal.footnotes import Footnotes, Layout
 from footnote.cli.terminal.lines import Line, StyledText, Symbols, Tone, symbols_for
 from footnote.cli.terminal.receipt import deviations
@@ -103,6 +104,7 @@ class TerminalRenderer:
         self._calls = CallLines(screen.symbols, clock)
         self._footnotes = Footnotes()
         self._disagreements = FoundDisagreements()
+        self._file_proofs = WrittenFileProofs()
         self._locale: Locale = locale
         self._open: dict[int, ContentBlock] = {}
         self._clock = clock
@@ -116,6 +118,7 @@ class TerminalRenderer:
             self._last_event = self._clock()
         self._footnotes.feed(event)
         self._disagreements.feed(event)
+        self._file_proofs.feed(event)
         match event:
             case BlockDelta(delta=TextGrowth(text)):
                 self._push(text)
@@ -215,6 +218,7 @@ class TerminalRenderer:
         self._end_all()
         layout = Layout(self._screen.answer_columns, symbols_for(self._screen.out.encoding), self._locale)
         self._answer.add(self._disagreements.lines(layout))
+        self._answer.add(self._file_proofs.lines(layout))
         self._answer.add(self._footnotes.lines(layout))
         self._screen.show([], [])
 
