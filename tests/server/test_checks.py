@@ -266,7 +266,7 @@ async def test_a_report_with_links_of_every_kind_is_judged_statement_by_statemen
         *(f"The bridge of Town {one} [opened in {1900 + one}]({url(f'/town-{one}')})." for one in range(8)),
         *(f"The bridge of Town {one} opened in {1950 + one} ({url(f'/town-{one}')}#history)." for one in (8, 9, 10)),
         f"The mayor of Paris keeps nine tame lions in the cellar ({url('/town-11')}).",
-        f"Recycling processes recover 50 percent of the lithium in waste batteries [moved]({url('/moved')}).",
+        f"[Recycling processes]({url('/moved')}) shall recover at least 50 percent of the lithium in waste batteries.",
         f"{COBALT[:-1]}, see {url('/report.pdf')}.",
         f"The bridge of Town Six was opened in 1906 after three years of building ({url('/vi')}).",
         f"A list of towns has every bridge ({url('/list')}).",

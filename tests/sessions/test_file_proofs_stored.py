@@ -37,7 +37,7 @@ class AgreeingLook(SecondLook):
     ) -> SecondLookResult:
         self.asked.append([text[one.start : one.end] for one in citations])
         quoted = {"quote": SIGNED, "quote_start": START, "quote_end": START + len(SIGNED), "snapshot_id": TREATY.id}
-        lifted = tuple(replace(one, verdict="supported", by="model", **quoted) for one in citations)
+        lifted = tuple(replace(one, verdict="supported", by="model", missing=None, **quoted) for one in citations)
         return SecondLookResult(lifted, Usage(input=10, output=5))
 
 
