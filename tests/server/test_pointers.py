@@ -42,6 +42,7 @@ async def searching_server(home: Path, upstream: Upstream | None, **more: str) -
                 "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": search.url,
                 "FOOTNOTE_TOOLS_WEB_SEARCH_SUMMARY": "false",
                 "FOOTNOTE_CITATIONS_MODEL": "off",
+                "FOOTNOTE_CITATIONS_REPAIR": "off",
             }
             async with open_server(home, upstream, **settings | more) as harness:
                 yield harness
