@@ -38,7 +38,11 @@ async def web() -> AsyncIterator[Web]:
 
 @asynccontextmanager
 async def _open(tmp_path: Path, upstream: Upstream, web: Web) -> AsyncIterator[ServerHarness]:
-    settings = {"FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]', "FOOTNOTE_CITATIONS_REPAIR": "off"}
+    settings = {
+        "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]',
+        "FOOTNOTE_CITATIONS_REPAIR": "off",
+        "FOOTNOTE_CITATIONS_MODEL": "off",
+    }
     async with open_server(tmp_path, upstream, **settings) as server:
         yield server
 

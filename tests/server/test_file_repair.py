@@ -40,7 +40,10 @@ def _answer(request: ModelRequest, url: str) -> Any:
 
 
 def _settings(web: Web) -> dict[str, str]:
-    return {"FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]'}
+    return {
+        "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]',
+        "FOOTNOTE_CITATIONS_MODEL": "off",
+    }
 
 
 async def test_a_report_is_corrected_before_the_turn_ends(tmp_path: Path, upstream: Upstream):
