@@ -10,7 +10,7 @@ from footnote.evidence.proof import judge_text
 from footnote.protocol.sources import Citation
 
 MIN_PRECISION, MIN_RECALL = 0.9, 0.8
-MIN_SUGGESTED = 0.8
+MIN_SUGGESTED = 0.65
 
 
 def judged(report: LabelledReport) -> dict[int, list[Citation]]:

@@ -175,7 +175,7 @@ async def test_a_statement_that_its_source_does_not_say_is_marked(read_sample: C
     await sample.workspace.write("/report.md", DOUBTFUL, message_id=None)
     text = " ".join((await sample.pdf_text("/report.md")).split())
     assert "2 statements were checked against their sources: 1 supported, 1 not supported (○)." in text
-    assert "light most1. It is made of 78 percent nitrogen1. ○" in text
+    assert "light most1. It is made of 78 percent nitrogen1.○a" in text
     assert "Not supported." in text
 
 

@@ -27,7 +27,7 @@ from footnote.text.terms import terms
 from footnote.tracing import EventCounter
 
 _MIN_ABOUT = {"vi": 0.45, "zh": 0.42}
-_MIN_ABOUT_OTHERS = 0.34
+_MIN_ABOUT_OTHERS = 0.32
 """The share of a claim's words that the best three sentences of a page must have for the page to be about it. Syllables
 and pairs of characters occur by chance more often than words."""
 _ABOUT_SENTENCES = 3
