@@ -240,6 +240,10 @@ def _statement_lines(
         if quoted:
             said = (StyledText(f"{words.page_says}: ", "dim"), StyledText(layout.quote(quoted, QUOTE_CELLS), "dim"))
             yield from layout.rows(said, first=4, indent=6)
+        for missing in dict.fromkeys(
+            cite.missing for cite in one.citations if cite.verdict == "partial" and cite.missing
+        ):
+            yield from layout.rows((StyledText(f"{words.lacking}: {missing}", "dim"),), first=4, indent=6)
     elif one.verdict == "unread":
         for reason in dict.fromkeys(filter(None, (reasons.get(cite.number) for cite in one.citations))):
             yield from layout.rows((StyledText(reason, "dim"),), first=4, indent=6)

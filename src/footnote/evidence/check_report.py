@@ -28,6 +28,8 @@ class CheckWords(Struct, frozen=True):
     headings: Mapping[Verdict, str]
     labels: Mapping[Verdict, str]
     page_says: str
+    lacking: str
+    """Before what a passage that says a part of a statement does not say."""
     nothing: str
     no_links: str
     all_fine: str
@@ -67,6 +69,7 @@ WORDS: dict[Locale, CheckWords] = {
             "uncited": "no source",
         },
         page_says="the page says",
+        lacking="not there",
         nothing="Nothing to check",
         no_links="The text has no statement with a link or a footnote.",
         all_fine="Every statement with a source is on its page, at least in part.",
@@ -104,6 +107,7 @@ WORDS: dict[Locale, CheckWords] = {
             "uncited": "không dẫn nguồn",
         },
         page_says="trang viết",
+        lacking="không có ở đó",
         nothing="Không có gì để kiểm tra",
         no_links="Văn bản không có phát biểu nào kèm liên kết hoặc chú thích.",
         all_fine="Mọi phát biểu có nguồn đều có trên trang được dẫn, ít nhất một phần.",
@@ -141,6 +145,7 @@ WORDS: dict[Locale, CheckWords] = {
             "uncited": "没有来源",
         },
         page_says="原文",
+        lacking="原文没有",
         nothing="没有可核查的内容",
         no_links="文本中没有带链接或脚注的陈述。",
         all_fine="每条有来源的陈述都能在其页面上找到，至少找到一部分。",

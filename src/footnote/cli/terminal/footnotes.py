@@ -45,6 +45,7 @@ class FootnoteMessages(Struct, frozen=True):
     one_more_statement: str
     more_statements: str
     page_says: str
+    lacking: str
     nearest: str
     no_source: str
     only_snippet: str
@@ -68,6 +69,7 @@ MESSAGES: dict[Locale, FootnoteMessages] = {
         one_more_statement="and 1 more statement",
         more_statements="and {count} more statements",
         page_says="the page says",
+        lacking="not there",
         nearest="nearest passage",
         no_source="no such source",
         only_snippet="only its search result was read",
@@ -89,6 +91,7 @@ MESSAGES: dict[Locale, FootnoteMessages] = {
         one_more_statement="và 1 câu nữa",
         more_statements="và {count} câu nữa",
         page_says="trang viết",
+        lacking="không có ở đó",
         nearest="đoạn gần nhất",
         no_source="không có nguồn này",
         only_snippet="chỉ đọc được phần trích trong kết quả tìm kiếm",
@@ -110,6 +113,7 @@ MESSAGES: dict[Locale, FootnoteMessages] = {
         one_more_statement="另有 1 句",
         more_statements="另有 {count} 句",
         page_says="原文",
+        lacking="原文没有",
         nearest="最接近的段落",
         no_source="没有这个来源",
         only_snippet="只读到搜索结果中的摘要",
@@ -222,6 +226,9 @@ def _doubt_lines(note: CitedFootnote, layout: Layout) -> list[Line]:
             first=INDENT + 2,
             indent=INDENT + 4,
         )
+    if note.citation.verdict == "partial" and note.citation.missing:
+        lacking = StyledText(f"{messages.lacking}: {note.citation.missing}", "dim")
+        rows += layout.rows((lacking,), first=INDENT + 2, indent=INDENT + 4)
     return rows
 
 
