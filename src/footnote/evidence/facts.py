@@ -7,7 +7,7 @@ by the signs that languages share.
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, product
 
 from msgspec import Struct
@@ -33,10 +33,10 @@ _WORD = re.compile(rf"[{UNSPACED}]|[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _MIN_WORDS = 4
 """Fewer words around a name are a label, not a statement."""
 _NO_STATEMENTS = (
-    fact_phrases.GREETINGS,
-    fact_phrases.ABOUT_THE_TEXT,
-    fact_phrases.HYPOTHESES,
-    fact_phrases.INSTRUCTIONS,
+    fact_phrases.GREETINGS.match,
+    fact_phrases.ABOUT_THE_TEXT.match,
+    fact_phrases.HYPOTHESES.match,
+    fact_phrases.INSTRUCTIONS.match,
 )
 _MAX_LENGTH = 1500
 _MAX_OPENINGS = 3
@@ -112,7 +112,7 @@ def is_question(text: str) -> bool:
 
 def is_opinion(unquoted: str) -> bool:
     """Whether a sentence, without its quotations, says what its author thinks or advises."""
-    if _starts_with(fact_phrases.FIRST_PERSON, unquoted):
+    if _starts_with(fact_phrases.FIRST_PERSON.match, unquoted):
         return True
     if fact_phrases.REPORTED.search(unquoted):
         return False
@@ -133,12 +133,12 @@ def _is_no_statement(text: str, unquoted: str) -> bool:
         return True
     if text.rstrip(_CLOSING).endswith((":", "：")) and not (_is_strong(_figures(text)) or _has_quotation(text)):
         return True
-    if _starts_with(fact_phrases.LABELS, unquoted):
+    if _starts_with(fact_phrases.LABELS.match, unquoted):
         return True
     label = _LABEL.match(unquoted)
     after_label = unquoted[label.end() :] if label else ""
-    return any(_starts_with(pattern, unquoted) for pattern in _NO_STATEMENTS) or (
-        bool(after_label) and _starts_with(fact_phrases.INSTRUCTIONS, after_label)
+    return any(_starts_with(match, unquoted) for match in _NO_STATEMENTS) or (
+        bool(after_label) and _starts_with(fact_phrases.INSTRUCTIONS.match, after_label)
     )
 
 
@@ -296,11 +296,11 @@ def _is_equal(number: float, result: float) -> bool:
     return math.isclose(abs(number), exact, rel_tol=1e-9)
 
 
-def _starts_with(pattern: re.Pattern[str], text: str) -> bool:
+def _starts_with(match: Callable[[str], object], text: str) -> bool:
     """Whether a sentence begins with a phrase, after words such as `however`."""
     rest = text.lstrip(" \"'“‘«(（*_-–—•")
     for _ in range(_MAX_OPENINGS):
-        if pattern.match(rest):
+        if match(rest):
             return True
         opening = fact_phrases.OPENINGS.match(rest)
         if opening is None or not opening.end():
