@@ -85,6 +85,30 @@ async def test_the_card_of_a_footnote_says_why(backend: PageBackend, new_profile
     await expect(card).to_have_count(1)
 
 
+async def test_the_card_of_a_statement_follows_the_pointer(backend: PageBackend, new_profile: NewProfile) -> None:
+    chat = await _open(backend, new_profile)
+    card = chat.page.get_by_role("tooltip")
+    await _statement(chat, "Hanoi").hover()
+    await expect(card).to_contain_text("Not supported")
+    beside = await card.bounding_box()
+    # On the card itself the pointer closes nothing.
+    await card.hover()
+    await chat.page.wait_for_timeout(400)
+    await expect(card).to_contain_text("Not supported")
+    await _statement(chat, "forty").hover()
+    await expect(card).to_contain_text("Contradicted")
+    await expect(card).to_have_count(1)
+    assert await card.bounding_box() != beside
+    await chat.page.keyboard.press("Escape")
+    await expect(card).to_have_count(0)
+    await _statement(chat, "Of nickel").hover()
+    await expect(card).to_contain_text("No source is given for this")
+    await _statement(chat, "50 percent of the lithium").hover()
+    await expect(card).to_have_count(0)
+    await chat.page.wait_for_timeout(700)
+    await expect(card).to_have_count(0)
+
+
 async def test_a_statement_without_a_source_leads_to_the_source_that_says_it(
     backend: PageBackend, new_profile: NewProfile
 ) -> None:

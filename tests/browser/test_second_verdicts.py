@@ -15,7 +15,7 @@ from browser.page import Chat
 from upstream import Upstream, call, reply, say, stop
 
 NAMED = "The name oxygen was coined in 1777 by Antoine Lavoisier, whose experiments with oxygen helped to discredit"
-ANSWER = "Antoine Lavoisier là người đặt tên cho ôxy vào năm 1777 [1]. Ông sống ở Hà Nội năm 1999 [1]."
+ANSWER = "Antoine Lavoisier là người đặt tên cho ôxy vào năm 1777 [1]. In 1999 he moved to Hanoi [1]."
 ENTRIES = [{"id": number, "verdict": "supports", "quotation": NAMED} for number in (1, 2)]
 
 

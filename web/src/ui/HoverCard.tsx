@@ -2,6 +2,7 @@ import {
   type FocusEvent,
   type ReactNode,
   type PointerEvent as ReactPointerEvent,
+  type RefObject,
   useEffect,
   useId,
   useRef,
@@ -11,41 +12,40 @@ import { positionBeside } from "./position";
 import "./ui.css";
 
 const OPENS_MS = 120;
-const CLOSES_MS = 200;
+export const CLOSES_MS = 200;
 
 /** Where the pointer was pressed last. What the page then moves under a pointer that rests there was not pointed at. */
 let pressed: { x: number; y: number } | null = null;
 const notePress = ({ clientX: x, clientY: y }: PointerEvent) => {
   pressed = { x, y };
 };
+if (typeof window !== "undefined") addEventListener("pointerdown", notePress, { capture: true, passive: true });
 
-export interface HoverCardProps {
-  /** Left out: there is nothing more to say. */
-  card?: (() => ReactNode) | undefined;
-  /** How long the pointer rests on it before it opens. */
-  rest?: number;
-  /** A click opens it too: it leads nowhere else. */
-  opensOnClick?: boolean;
-  children: (described: { "aria-describedby": string | undefined }) => ReactNode;
+/** Whether a pointer that can rest on something was moved onto it. */
+export function isPointedAt({ pointerType, clientX, clientY }: ReactPointerEvent): boolean {
+  const isMoved = pressed === null || pressed.x !== clientX || pressed.y !== clientY;
+  return pointerType === "mouse" && isMoved;
 }
 
-/** Something that says more while the pointer or the keyboard is on it. `children` gets what its button must carry. */
-export function HoverCard({ card, rest = OPENS_MS, opensOnClick = false, children }: HoverCardProps) {
-  const id = useId();
-  const anchor = useRef<HTMLSpanElement>(null);
-  const floating = useRef<HTMLSpanElement>(null);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const [open, setOpen] = useState(false);
-
+/** Shows a card beside its anchor, until Escape, a press elsewhere or scrolling closes it. `shown` is what it is about. */
+export function useCard(
+  shown: string | null,
+  anchor: RefObject<HTMLElement | null>,
+  floating: RefObject<HTMLElement | null>,
+  onClose: () => void,
+): void {
+  const closing = useRef(onClose);
+  closing.current = onClose;
   useEffect(() => {
-    const [anchored, shown] = [anchor.current, floating.current];
-    if (!open || !shown || !anchored) return;
-    shown.showPopover();
-    positionBeside(anchored, shown);
+    const [anchored, card] = [anchor.current, floating.current];
+    if (shown === null || !card || !anchored) return;
+    if (!card.matches(":popover-open")) card.showPopover();
+    positionBeside(anchored, card);
     const close = (event: Event) => {
       if (event instanceof KeyboardEvent && event.key !== "Escape") return;
-      if (event instanceof PointerEvent && event.target instanceof Node && anchored.contains(event.target)) return;
-      setOpen(false);
+      const isInside = (node: Node) => anchored.contains(node) || card.contains(node);
+      if (event instanceof PointerEvent && event.target instanceof Node && isInside(event.target)) return;
+      closing.current();
     };
     addEventListener("keydown", close);
     addEventListener("pointerdown", close);
@@ -55,24 +55,36 @@ export function HoverCard({ card, rest = OPENS_MS, opensOnClick = false, childre
       removeEventListener("pointerdown", close);
       removeEventListener("scroll", close, { capture: true });
     };
-  }, [open]);
-  useEffect(() => {
-    // The same listener is added once only, by however many cards.
-    addEventListener("pointerdown", notePress, { capture: true, passive: true });
-    return () => clearTimeout(timer.current);
-  }, []);
+  }, [shown, anchor, floating]);
+}
 
+export interface HoverCardProps {
+  /** Left out: there is nothing more to say. */
+  card?: (() => ReactNode) | undefined;
+  /** A click opens it too: it leads nowhere else. */
+  opensOnClick?: boolean;
+  children: (described: { "aria-describedby": string | undefined }) => ReactNode;
+}
+
+/** Something that says more while the pointer or the keyboard is on it. `children` gets what its button must carry. */
+export function HoverCard({ card, opensOnClick = false, children }: HoverCardProps) {
+  const id = useId();
+  const anchor = useRef<HTMLSpanElement>(null);
+  const floating = useRef<HTMLSpanElement>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const [open, setOpen] = useState(false);
+
+  useCard(open ? id : null, anchor, floating, () => setOpen(false));
   const soon = (next: boolean) => {
     clearTimeout(timer.current);
-    if (card || !next) timer.current = setTimeout(() => setOpen(next), next ? rest : CLOSES_MS);
+    if (card || !next) timer.current = setTimeout(() => setOpen(next), next ? OPENS_MS : CLOSES_MS);
   };
   const now = () => {
     clearTimeout(timer.current);
     setOpen(opensOnClick);
   };
-  const onPointerEnter = ({ pointerType, clientX, clientY }: ReactPointerEvent) => {
-    const isMoved = pressed === null || pressed.x !== clientX || pressed.y !== clientY;
-    if (pointerType === "mouse" && isMoved) soon(true);
+  const onPointerEnter = (event: ReactPointerEvent) => {
+    if (isPointedAt(event)) soon(true);
   };
   const onBlur = (event: FocusEvent) => {
     if (!anchor.current?.contains(event.relatedTarget)) soon(false);

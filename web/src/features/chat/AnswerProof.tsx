@@ -10,7 +10,7 @@ import { Button } from "../../ui/Button";
 import { statementsOf } from "../../ui/markdown";
 import { beginningOf, elementsOf, type Judged, Proof } from "../../ui/proof";
 import { attempt, useBusy, useIsLast } from "./busy";
-import { correctionOf } from "./correction";
+import { correctionOf, isWrong } from "./correction";
 import { words } from "./words";
 
 /** The verdicts on the statements of an answer, below its text. */
@@ -35,13 +35,20 @@ function isCheck(blocks: readonly Block[]): boolean {
 
 /** Asks the model to correct what does not hold. The reader only quotes: it has nothing to correct. */
 function Correct({ turn }: { turn: Turn }) {
-  const t = useWords(words);
-  const busy = useBusy();
   const isLast = useIsLast(turn);
   const { answer } = turn;
-  const question = useMemo(() => correctionOf(answer.blocks, t), [answer.blocks, t]);
-  if (question === null || !isLast || isActive(answer) || answer.model === READER) return null;
-  const correct = () => void attempt(() => ask({ text: question, attachments: [] }));
+  if (!isLast || isActive(answer) || answer.model === READER || !isWrong(answer.blocks)) return null;
+  return <CorrectButton blocks={answer.blocks} />;
+}
+
+function CorrectButton({ blocks }: { blocks: readonly Block[] }) {
+  const t = useWords(words);
+  const busy = useBusy();
+  // The question quotes every statement in plain words, which is worth reading their markup only when it is asked.
+  const correct = () => {
+    const question = correctionOf(blocks, t);
+    if (question !== null) void attempt(() => ask({ text: question, attachments: [] }));
+  };
   return (
     <Button small icon={PenLine} disabled={busy} title={t.correctTitle} onClick={correct}>
       {t.correct}

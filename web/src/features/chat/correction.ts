@@ -18,6 +18,13 @@ export interface CorrectionWords {
   wrongUnread: string;
 }
 
+/** Whether an answer has statements that do not hold. */
+export function isWrong(blocks: readonly Block[]): boolean {
+  return blocks.some(
+    (block) => block.type === "text" && statementsOf(block.citations).some(({ verdict }) => WRONG.includes(verdict)),
+  );
+}
+
 /** Asks for a corrected answer, with the statements that do not hold and why. Null: all of them do. */
 export function correctionOf(blocks: readonly Block[], t: CorrectionWords): string | null {
   const lines = blocks.flatMap((block) => {

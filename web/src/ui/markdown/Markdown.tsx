@@ -8,6 +8,7 @@ import { isSource, NoteList, sourceNumber } from "./Marks";
 import "./markdown.css";
 import { notesOf } from "./notes";
 import { plainDocument } from "./plainDocument";
+import { StatementCard } from "./StatementCard";
 import { statementsOf, withStatements } from "./statements";
 import { type Document, parse } from "./tree";
 
@@ -38,14 +39,14 @@ export function Markdown(props: MarkdownProps): ReactNode {
     groups.push(<Group key={at} nodes={shown.slice(at, at + GROUP)} />);
   }
   return (
-    <div className="md" data-plain={plain || undefined}>
+    <StatementCard footnotes={footnotes} plain={plain}>
       <SettingContext.Provider value={setting}>
         <MarksContext.Provider value={marks}>
           {groups}
           <NoteList content={(note) => blocks(note.children)} />
         </MarksContext.Provider>
       </SettingContext.Provider>
-    </div>
+    </StatementCard>
   );
 }
 

@@ -1,18 +1,13 @@
 import { Fragment, type ReactNode, useContext } from "react";
 import { useWords } from "../../lib/i18n";
 import type { Verdict } from "../../protocol/events.gen";
-import { HoverCard } from "../HoverCard";
 import { MarksContext } from "./context";
 import type { StatementPart } from "./statements";
 import { words } from "./words";
 
-/** The pointer rests this long on the words of a statement before they are explained: it passes over them while one reads. */
-const RESTS_MS = 500;
-
 /** The words of a judged statement. What a verdict looks like does not depend on its colour, and it has a description. */
 export function StatementView({ part, content }: { part: StatementPart; content: ReactNode }) {
   const t = useWords(words);
-  const { footnotes } = useContext(MarksContext);
   const { statement, isLast } = part;
   const described: Record<Exclude<Verdict, "supported">, string> = {
     partial: t.partial,
@@ -21,29 +16,18 @@ export function StatementView({ part, content }: { part: StatementPart; content:
     uncited: t.uncited,
     unread: t.unread,
   };
-  const isPlain = statement.verdict === "supported";
   const description = statement.verdict === "supported" ? undefined : described[statement.verdict];
-  const explain = isPlain ? undefined : footnotes?.explain;
-  const said = (
-    <span
-      className="md-statement"
-      data-statement={statement.key}
-      data-verdict={statement.verdict}
-      role={isPlain ? undefined : "mark"}
-      aria-description={description}
-    >
-      {content}
-    </span>
-  );
   return (
     <>
-      {explain ? (
-        <HoverCard rest={RESTS_MS} card={() => explain(statement)}>
-          {() => said}
-        </HoverCard>
-      ) : (
-        said
-      )}
+      <span
+        className="md-statement"
+        data-statement={statement.key}
+        data-verdict={statement.verdict}
+        role={description && "mark"}
+        aria-description={description}
+      >
+        {content}
+      </span>
       {isLast && <Unmarked part={part} />}
     </>
   );

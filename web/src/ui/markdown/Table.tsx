@@ -1,6 +1,6 @@
 import { Download } from "lucide-react";
 import type { AlignType, Table as TableNode, TableRow } from "mdast";
-import { memo, type RefObject, useLayoutEffect, useRef, useState } from "react";
+import { memo, type RefObject, useEffect, useRef, useState } from "react";
 import { useWords } from "../../lib/i18n";
 import { Button } from "../Button";
 import { CopyButton } from "./CopyButton";
@@ -53,7 +53,7 @@ export function Table({ node }: { node: TableNode }) {
 /** `isWide`: the table does not fit into its room. `hasMore`: its end is out of sight. */
 function useOverflow(room: RefObject<HTMLElement | null>): { isWide: boolean; hasMore: boolean } {
   const [overflow, setOverflow] = useState({ isWide: false, hasMore: false });
-  useLayoutEffect(() => {
+  useEffect(() => {
     const element = room.current;
     if (!element) return;
     const look = () => {
@@ -62,7 +62,7 @@ function useOverflow(room: RefObject<HTMLElement | null>): { isWide: boolean; ha
       const next = { isWide: hidden > 1, hasMore: hidden - Math.abs(element.scrollLeft) > 1 };
       setOverflow((now) => (now.isWide === next.isWide && now.hasMore === next.hasMore ? now : next));
     };
-    look();
+    // It looks as soon as the table is laid out: of a message far away that is when it comes near, and not before.
     const resized = new ResizeObserver(look);
     resized.observe(element);
     if (element.firstElementChild) resized.observe(element.firstElementChild);

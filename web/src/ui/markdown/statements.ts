@@ -39,8 +39,16 @@ export function keyOf({ start, end }: Pick<Citation, "start" | "end">): string {
   return `${start}-${end}`;
 }
 
-/** One for each sentence, in the order of the text. */
+const grouped = new WeakMap<readonly Citation[], readonly Statement[]>();
+
+/** One for each sentence, in the order of the text. The same citations have the same statements, for all who ask. */
 export function statementsOf(citations: readonly Citation[]): readonly Statement[] {
+  const known = grouped.get(citations) ?? groupedBySentence(citations);
+  grouped.set(citations, known);
+  return known;
+}
+
+function groupedBySentence(citations: readonly Citation[]): readonly Statement[] {
   const found = new Map<string, Citation[]>();
   for (const citation of citations) {
     const key = keyOf(citation);
