@@ -17,8 +17,12 @@ AS_SHOWN = r"""(log) => {
   for (const waiting of copy.querySelectorAll(".chat-waiting")) waiting.replaceWith("Working…");
   for (const element of copy.querySelectorAll("*")) {
     for (const name of ["id", "for", "style", "popovertarget"]) element.removeAttribute(name);
-    for (const { name } of [...element.attributes])
-      if (/^aria-(labelledby|controls|describedby|owns|details)$/.test(name)) element.removeAttribute(name);
+    // An attribute that was set later stands behind the others, which means nothing.
+    const attributes = [...element.attributes].sort((one, other) => (one.name < other.name ? -1 : 1));
+    for (const { name } of attributes) element.removeAttribute(name);
+    for (const { name, value } of attributes)
+      if (!/^aria-(activedescendant|labelledby|controls|describedby|owns|details)$/.test(name))
+        element.setAttribute(name, value);
   }
   return copy.innerHTML.replace(/>\s*</g, ">\n<");
 }"""
