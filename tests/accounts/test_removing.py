@@ -31,6 +31,7 @@ OWNED = {
     "digest": "text",
     "workspace_file": "path",
     "file_version": "note",
+    "file_proof": "proof",
     "upload_text": "reason",
     "rendition": "notes",
     "blob": "content",
@@ -78,6 +79,7 @@ def index_message(user_id: str, word: str) -> Steps[None]:
         yield from insert_row("blob", hash=f"{content} {word}", content=word)
     yield from insert_row("workspace_file", session_id=session, path=f"/{word}.md", id=f"file_{word}")
     yield from insert_row("file_version", file_id=f"file_{word}", hash=f"file {word}", note=word)
+    yield from insert_row("file_proof", file_id=f"file_{word}", proof=word)
     yield from insert_row("upload_text", file_id=f"file_{word}", reason=word)
     yield from insert_row("rendition", session_id=session, hash=f"rendition {word}", notes=word)
     yield from insert_row("search_cache", key=word, results=word)

@@ -247,8 +247,12 @@ async def test_the_copied_answer_keeps_its_doubts_and_no_marks(backend: PageBack
     await chat.button("Copy answer").click()
     copied = await chat.page.evaluate(
         """async () => {
-          const [item] = await navigator.clipboard.read();
-          return (await item.getType("text/html")).text();
+          // The copy is written a moment after the click.
+          for (;;) {
+            const [item] = await navigator.clipboard.read();
+            if (item?.types.includes("text/html")) return (await item.getType("text/html")).text();
+            await new Promise((resolve) => setTimeout(resolve, 50));
+          }
         }"""
     )
     assert "[1~]" in copied

@@ -77,7 +77,8 @@ async def test_a_conversation_is_shown_as_text(env: dict[str, str], upstream: Up
     assert facts.startswith(f"{session} · researcher · 20")
     assert parts == [
         *("## Question", "Giá?", "## Answer", "I write.", "- Write a file: /notes/báo cáo.md", "Giá là **42**."),
-        *("Files:", "- /notes/báo cáo.md", "## Question", "And\nthen?", "## Answer", "Half of it"),
+        *("Files:", "- /notes/báo cáo.md", "*Nothing was looked up for this answer.*"),
+        *("## Question", "And\nthen?", "## Answer", "Half of it"),
         "*Cut here: the longest that the model may write.*",
     ]
 

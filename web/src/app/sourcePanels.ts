@@ -8,7 +8,8 @@ export const SourcesPanel = lazy(async () => ({ default: (await load()).SourcesP
 
 const AFTER_MS = 1000;
 
+/** A server that cannot be reached for now is asked again when somebody opens one. */
 export function loadSourcesSoon(): () => void {
-  const timer = setTimeout(() => void load(), AFTER_MS);
+  const timer = setTimeout(() => void load().catch(() => undefined), AFTER_MS);
   return () => clearTimeout(timer);
 }
