@@ -42,7 +42,7 @@ export function reduce(answer: Answer, event: StreamEvent): Answer {
     case "tool_progress":
       return progressed(answer, event);
     case "message_delta": {
-      const { stop_reason, unsourced = false }: typeof event.delta & { unsourced?: boolean } = event.delta;
+      const { stop_reason, unsourced = false } = event.delta;
       return { ...answer, stopReason: stop_reason, unsourced, usage: event.usage, endedAt: event.timestamp ?? null };
     }
     case "round_restart":

@@ -73,7 +73,7 @@ function answerOf(turn: PastTurn, said: readonly Said[]): Answer {
 
 /** The events that would have led here, a block in one piece. */
 function* eventsOf(turn: PastTurn, said: readonly Said[]): Generator<StreamEvent> {
-  const { message_id: id, run_id, model, unsourced }: typeof turn & { unsourced?: boolean } = turn;
+  const { message_id: id, run_id, model, unsourced } = turn;
   yield { type: "message_start", message: { id, role: "assistant", run_id, session_id: "", model } };
   let index = 0;
   for (const events of blocksOf(said)) {
