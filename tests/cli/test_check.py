@@ -121,6 +121,14 @@ async def test_a_page_that_cannot_be_read_is_named_with_the_reason(web: Web, tmp
     assert f"Error: {web.url('/gone')} could not be read: HTTP 404." in err
 
 
+async def test_a_source_that_cannot_be_read_is_cited_by_its_own_statement_alone(web: Web, tmp_path: Path) -> None:
+    web.put("/gone", PageReply(404))
+    text = f"The tower is 300 metres tall now [source]({web.url('/gone')}).\n\nIt was built in 1999.\n"
+    _, out, _ = await run_footnote("check", "-", env=env_for(tmp_path, web), stdin=text.encode())
+    assert "The tower is 300 metres tall now. [1]" in out
+    assert "no source: It was built in 1999.\n" in out
+
+
 async def test_a_text_without_links_has_nothing_to_check(web: Web, tmp_path: Path) -> None:
     code, out, _ = await run_footnote("check", "-", env=env_for(tmp_path, web), stdin=b"Tea was drunk in 1662.")
     assert (code, out) == (0, "Nothing to check. The text has no statement with a link or a footnote.\n")

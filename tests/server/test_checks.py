@@ -98,7 +98,7 @@ async def test_a_checked_text_is_a_session_with_footnotes_sources_and_verdicts(s
     assert "shall contain at least 16 percent recovered cobalt. [1] Recycling" in checked
     assert "by 31 December 2027 [2]." in checked
     assert "monks.[3]" in checked
-    assert f"- [4] <{site.url('/gone')}>" in checked
+    assert f"](<{site.url('/gone')}>)" in checked
     assert "- A book that nothing cites." in checked
     assert await _content(server.local, session_id, "/text.md") == _report(site)
 

@@ -266,4 +266,4 @@ def source_list(sources: Iterable[Source], others: Iterable[str], heading: str, 
 def _link(source: Source) -> str:
     if source.url.startswith(UNADDRESSED):
         return escape_inline(source.title)
-    return f"<{source.url}>" if source.title in ("", source.url) else markdown_link(source.title, source.url)
+    return markdown_link(source.title or source.url, source.url)
