@@ -22,6 +22,7 @@ from footnote.protocol.messages import (
     Image,
     Message,
     Part,
+    Plan,
     Text,
     Thinking,
     ToolCall,
@@ -71,6 +72,8 @@ def _block_tokens(block: Block) -> int:
             return text_tokens(block.text) + len(extra) // 3
         case Foreign():
             return len(dumps(block.block)) // 3
+        case Plan():
+            return 0
         case _:
             return 16 + (len(dumps(block.arguments)) + len(dumps(block.extra))) // 3
 

@@ -36,6 +36,8 @@ from footnote.config.providers import (
 )
 from footnote.config.validation import mask_secrets
 from footnote.models.profiles import AnswerStyle, CitationStyle, Price, ThinkingStyle
+from footnote.protocol.plans import MAX_PLAN_ITEMS
+from footnote.protocol.sessions import TemplateName
 from footnote.web_search.settings import DEFAULT_PROVIDER, SafeSearch
 
 _MIB = 1024 * 1024
@@ -202,6 +204,18 @@ class AgentWorkspace(SettingsSection, frozen=True):
     enabled: bool = True
 
 
+class AgentResearch(SettingsSection, frozen=True):
+    """The limits of a research run, where the question has none of its own. `template`: that of its reports; None: one
+    that fits the question."""
+
+    questions: Annotated[int, Meta(ge=1, le=MAX_PLAN_ITEMS)] = 8
+    at_once: Annotated[int, Meta(ge=1, le=16)] = 4
+    pages: Annotated[int, Meta(ge=1, le=1_000)] = 60
+    seconds: Annotated[float, Meta(gt=0, le=86_400)] = 900
+    clarify: bool = True
+    template: TemplateName | None = None
+
+
 class McpServerEntry(SettingsSection, frozen=True):
     """An MCP server: started as a program (`command`, over stdio) or reached at a `url` (over HTTP). API keys are not
     written here: `env` and `headers` name a variable as `${NAME}`."""
@@ -226,6 +240,7 @@ class Agent(SettingsSection, frozen=True):
     max_tool_rounds: Annotated[int, Meta(ge=1, le=100)] = 5
     web_search: AgentSearch = AgentSearch()
     workspace: AgentWorkspace = AgentWorkspace()
+    research: AgentResearch = AgentResearch()
     mcp_servers: dict[ServerName, McpServerEntry] = field(default_factory=dict[ServerName, McpServerEntry])
 
 

@@ -255,6 +255,13 @@ RUN_MESSAGE = _table(
     Column("blocks", int),
     Column("body", bytes),
 )
+RUN_PROGRESS = _table(
+    "run_progress",
+    Column("run_id", str, key=True),
+    Column("plan", bytes, null=True),
+    Column("progress", bytes, null=True),
+    Column("spent", bytes, null=True),
+)
 RUN_CALL = _table(
     "run_call", Column("run_id", str, key=True), Column("call_id", str, key=True), Column("result", bytes, null=True)
 )

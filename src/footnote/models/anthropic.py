@@ -16,10 +16,10 @@ from footnote.models.repair import HistoryRules, repair
 from footnote.models.wire import Decoder, dumps
 from footnote.protocol.messages import (
     AssistantMessage,
-    Block,
     Foreign,
     Message,
     Part,
+    Plan,
     Text,
     Thinking,
     ToolCall,
@@ -102,7 +102,7 @@ def _messages(messages: Iterable[Message], *, native: bool) -> list[dict[str, An
     wire: list[dict[str, Any]] = []
     for message in messages:
         if isinstance(message, AssistantMessage):
-            role, blocks = "assistant", [_block(block) for block in message.content]
+            role, blocks = "assistant", [_block(block) for block in message.content if not isinstance(block, Plan)]
         elif isinstance(message, ToolResultMessage):
             role, blocks = "user", [_tool_result(message, native=native)]
         else:
@@ -115,7 +115,7 @@ def _messages(messages: Iterable[Message], *, native: bool) -> list[dict[str, An
     return wire
 
 
-def _block(block: Block) -> dict[str, Any]:
+def _block(block: Text | ToolCall | Thinking | Foreign) -> dict[str, Any]:
     match block:
         case Text():
             return {"type": "text", "text": block.text}

@@ -18,6 +18,7 @@ from footnote.protocol.messages import (
     Image,
     Message,
     Part,
+    Plan,
     Text,
     Thinking,
     ToolCall,
@@ -121,7 +122,7 @@ def _exchange(
             extra = block.extra if same_model else None
             content.append(ToolCall(call_id, _valid_name(block.name), block.arguments, extra=extra))
             answers.append(_result_for(block, call_id, results, rules))
-        elif (repaired := _block(block, rules, same_model=same_model)) is not None:
+        elif not isinstance(block, Plan) and (repaired := _block(block, rules, same_model=same_model)) is not None:
             content.append(repaired)
     while rules.thinking and content and isinstance(content[-1], Thinking):
         content.pop()  # a message may not end with thinking

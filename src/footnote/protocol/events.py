@@ -1,7 +1,8 @@
 """The events of a whole turn, as clients follow it.
 
 `index` counts blocks through the whole turn, over all its rounds. Every block is opened and closed; `tool_use`,
-`tool_result` and `attachments` are complete in their `content_block_start`.
+`tool_result`, `attachments` and `plan` are complete in their `content_block_start`. In a research run, the events of an
+item of the plan have its id as `parent`.
 """
 
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from msgspec import UNSET, Struct, UnsetType
 from footnote.protocol.errors import ErrorParam, FootnoteError
 from footnote.protocol.files import FileRecord, ToolImage
 from footnote.protocol.messages import Failure, Usage
+from footnote.protocol.plans import Budget, PlanItem, Spent
 from footnote.protocol.sources import Citation
 
 TurnStopReason: TypeAlias = Literal["stop", "length", "tool_use", "error", "aborted", "max_rounds"]
@@ -51,7 +53,15 @@ class AttachmentsBlock(Struct, frozen=True, tag="attachments"):
     files: tuple[FileRecord, ...]
 
 
-ContentBlock: TypeAlias = TextBlock | ThinkingBlock | ToolUseBlock | ToolResultBlock | AttachmentsBlock
+class PlanBlock(Struct, frozen=True, tag="plan"):
+    """The plan of a research run. Later states come as `plan_update`. `steering`: what the user said while the run went
+    on."""
+
+    items: tuple[PlanItem, ...]
+    steering: tuple[str, ...] | UnsetType = UNSET
+
+
+ContentBlock: TypeAlias = TextBlock | ThinkingBlock | ToolUseBlock | ToolResultBlock | AttachmentsBlock | PlanBlock
 
 
 class TextGrowth(Struct, frozen=True, tag="text_delta", gc=False):
@@ -84,20 +94,24 @@ class MessageStart(Struct, frozen=True, tag="message_start"):
 class BlockStart(Struct, frozen=True, tag="content_block_start"):
     index: int
     content_block: ContentBlock
+    parent: str | UnsetType = UNSET
 
 
 class BlockDelta(Struct, frozen=True, tag="content_block_delta", gc=False):
     index: int
     delta: Growth
+    parent: str | UnsetType = UNSET
 
 
 class BlockStop(Struct, frozen=True, tag="content_block_stop", gc=False):
     index: int
+    parent: str | UnsetType = UNSET
 
 
 class ToolStatus(Struct, frozen=True, tag="tool_status"):
     tool_use_id: str
     status: CallStatus
+    parent: str | UnsetType = UNSET
 
 
 class ToolProgress(Struct, frozen=True, tag="tool_progress"):
@@ -108,6 +122,7 @@ class ToolProgress(Struct, frozen=True, tag="tool_progress"):
     done: int
     total: int | None
     label: str
+    parent: str | UnsetType = UNSET
 
 
 class ApprovalReason(Struct, frozen=True):
@@ -126,6 +141,22 @@ class ApprovalRequired(Struct, frozen=True, tag="approval_required"):
     name: str
     input: dict[str, Any]
     reasons: tuple[ApprovalReason, ...]
+    parent: str | UnsetType = UNSET
+
+
+class PlanUpdate(Struct, frozen=True, tag="plan_update"):
+    """The plan in the block `index` as it is now."""
+
+    index: int
+    items: tuple[PlanItem, ...]
+    steering: tuple[str, ...] | UnsetType = UNSET
+
+
+class BudgetUpdate(Struct, frozen=True, tag="budget_update"):
+    """What a run with a budget has used so far."""
+
+    budget: Budget
+    spent: Spent
 
 
 class TurnUsage(Struct, frozen=True):
@@ -258,6 +289,8 @@ Event: TypeAlias = (
     | ToolStatus
     | ToolProgress
     | ApprovalRequired
+    | PlanUpdate
+    | BudgetUpdate
     | MessageDelta
     | RoundRestart
     | Gap

@@ -4,8 +4,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from footnote.protocol.events import ErrorBody, ThinkingBlock, TurnStopReason, TurnUsage
+from footnote.protocol.events import ErrorBody, PlanBlock, ThinkingBlock, TurnStopReason, TurnUsage
 from footnote.protocol.files import FileRecord, ToolImage
+from footnote.protocol.plans import Budget, Spent
 from footnote.protocol.sources import Citation, SourceGroup
 
 
@@ -32,7 +33,7 @@ class PastText(Struct, frozen=True, tag="text", omit_defaults=True):
     citations: tuple[Citation, ...] = ()
 
 
-PastBlock: TypeAlias = PastText | ThinkingBlock | PastToolUse
+PastBlock: TypeAlias = PastText | ThinkingBlock | PastToolUse | PlanBlock
 
 
 class PastUserMessage(Struct, frozen=True, tag_field="role", tag="user"):
@@ -48,13 +49,14 @@ class PastUserMessage(Struct, frozen=True, tag_field="role", tag="user"):
 
 class PastAssistantMessage(Struct, frozen=True, tag_field="role", tag="assistant"):
     """One response of a model. The last one of a turn has the id of the turn's `message_start` and its `attachments`;
-    earlier ones have that id with a number."""
+    earlier ones have that id with a number. `parent`: the item of the plan that it belongs to."""
 
     id: str
     content: tuple[PastBlock, ...]
     attachments: tuple[FileRecord, ...] = ()
     turn_id: str | UnsetType = UNSET
     timestamp: str | UnsetType = UNSET
+    parent: str | UnsetType = UNSET
 
 
 Artifact: TypeAlias = Annotated[Any, Meta(extra_json_schema={"type": ["object", "null"]})]
@@ -72,6 +74,7 @@ class PastToolMessage(Struct, frozen=True, tag_field="role", tag="tool"):
     turn_id: str | UnsetType = UNSET
     timestamp: str | UnsetType = UNSET
     images: tuple[ToolImage, ...] | UnsetType = UNSET
+    parent: str | UnsetType = UNSET
 
 
 PastMessage: TypeAlias = PastUserMessage | PastAssistantMessage | PastToolMessage
@@ -93,7 +96,8 @@ class ActiveRun(Struct, frozen=True):
 class PastTurn(Struct, frozen=True, kw_only=True):
     """A turn of the shown branch. `questions` and `answers` are the ids of the messages that may be shown in its place,
     its own included, oldest first: more than one if the question was edited or retried. `timestamp` is the start of
-    its run, `ended_at` its end; null: it has not ended. `unsourced` is that of its `message_delta`."""
+    its run, `ended_at` its end; null: it has not ended. `unsourced` is that of its `message_delta`; `budget` and
+    `spent` are those of its last `budget_update`."""
 
     run_id: str
     question_id: str
@@ -108,6 +112,8 @@ class PastTurn(Struct, frozen=True, kw_only=True):
     timestamp: str | UnsetType = UNSET
     ended_at: str | None = None
     unsourced: bool | UnsetType = UNSET
+    budget: Budget | UnsetType = UNSET
+    spent: Spent | UnsetType = UNSET
 
 
 class History(Struct, frozen=True):

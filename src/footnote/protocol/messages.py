@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from footnote.protocol.errors import ErrorParam
 from footnote.protocol.files import ToolImage
+from footnote.protocol.plans import PlanItem
 from footnote.protocol.sources import Citation, Pointer
 
 StopReason: TypeAlias = Literal["stop", "length", "toolUse", "error", "aborted"]
@@ -63,8 +64,15 @@ class Foreign(Struct, frozen=True, tag="foreign"):
     block: dict[str, Any]
 
 
+class Plan(Struct, frozen=True, tag="plan", omit_defaults=True):
+    """The plan of a research run. It is not sent to providers."""
+
+    items: tuple[PlanItem, ...]
+    steering: tuple[str, ...] = ()
+
+
 Part: TypeAlias = Text | Image
-Block: TypeAlias = Thinking | Text | ToolCall | Foreign
+Block: TypeAlias = Thinking | Text | ToolCall | Foreign | Plan
 
 
 class Usage(Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -113,7 +121,8 @@ class UserMessage(Struct, frozen=True, tag_field="role", tag="user", rename="cam
 
 class AssistantMessage(Struct, frozen=True, tag_field="role", tag="assistant", rename="camel", omit_defaults=True):
     """One response of a model. `model` is `PROVIDER/MODEL`; `raw_stop_reason` is the provider's own word. `timestamp`:
-    when it was complete, ISO 8601 in UTC, set when it is stored; it is not sent to providers."""
+    when it was complete, ISO 8601 in UTC, set when it is stored; it is not sent to providers. `parent`: the item of the
+    plan whose own loop it belongs to; such a message is no part of the conversation."""
 
     content: tuple[Block, ...]
     stop_reason: StopReason
@@ -122,6 +131,7 @@ class AssistantMessage(Struct, frozen=True, tag_field="role", tag="assistant", r
     raw_stop_reason: str | None = None
     failure: Failure | None = None
     timestamp: str | None = None
+    parent: str | None = None
 
     @property
     def text(self) -> str:
@@ -134,7 +144,7 @@ class AssistantMessage(Struct, frozen=True, tag_field="role", tag="assistant", r
 
 class ToolResultMessage(Struct, frozen=True, tag_field="role", tag="toolResult", rename="camel", omit_defaults=True):
     """The result of one call: `content` is for the model, `artifact` and `images` are for the user. `timestamp`: when
-    it was stored, as with a response."""
+    it was stored, and `parent` the item of the plan, as with a response."""
 
     tool_call_id: str
     tool_name: str
@@ -143,6 +153,7 @@ class ToolResultMessage(Struct, frozen=True, tag_field="role", tag="toolResult",
     artifact: dict[str, Any] | None = None
     images: tuple[ToolImage, ...] = ()
     timestamp: str | None = None
+    parent: str | None = None
 
     @property
     def text(self) -> str:

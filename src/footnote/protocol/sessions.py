@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from footnote.protocol.events import ErrorBody, TurnStopReason, TurnUsage
 from footnote.protocol.history import SessionHead
+from footnote.protocol.plans import Budget, Spent
 from footnote.protocol.sources import Link, Quote, SourceStatus
 from footnote.protocol.tools import LOCALES, Locale
 
@@ -28,8 +29,11 @@ Attachments: TypeAlias = Annotated[tuple[str, ...], Meta(max_length=MAX_ATTACHME
 
 Origin: TypeAlias = Literal["page", "api"]
 """`api`: one call of a compatible API."""
-RunMode: TypeAlias = Literal["answer", "check"]
-"""`check`: the statements of a text are compared with the pages that it links to, without a model."""
+RunMode: TypeAlias = Literal["answer", "check", "research"]
+"""`check`: the statements of a text are compared with the pages that it links to, without a model. `research`: a plan,
+readers for its items side by side, and a report."""
+QuestionMode: TypeAlias = Literal["answer", "research"]
+TemplateName: TypeAlias = Annotated[str, Meta(max_length=64, pattern=r"^[A-Za-z0-9_-]+$(?!\n)")]
 RunState: TypeAlias = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
 """`queued → running → done | failed | cancelled`; `waiting`: from `running` and back, while a call waits for the user's
 approval. A run in one of the first three states is active."""
@@ -94,13 +98,18 @@ class NewMessage(Struct, frozen=True, forbid_unknown_fields=True):
     the original. `locale`: the language for the titles of tool calls, if it is one of ours; otherwise that of
     `Accept-Language`, or else of the question. `client_id`: an id that the client makes for this message. A request
     with an id that the session already has is answered with the run of the first request with it, whatever else the
-    request contains: a client that lost the response can safely send it again."""
+    request contains: a client that lost the response can safely send it again. `mode`: `research` makes a plan and a
+    report. `budget`: what the run may use, instead of the limits of the agent. `template`: that of the report; left
+    out: the template of the agent, or one that fits the question."""
 
     content: Content
     attachments: Attachments | None = None
     model: str | None = None
     locale: LanguageTag | None = None
     client_id: ClientId | None = None
+    mode: QuestionMode | None = None
+    budget: Budget | None = None
+    template: TemplateName | None = None
 
 
 class NewCheck(Struct, frozen=True, forbid_unknown_fields=True):
@@ -131,7 +140,8 @@ class StartedRun(Struct, frozen=True):
 
 
 class RunView(Struct, frozen=True, kw_only=True):
-    """The state of a run. `usage` and `stop_reason` are known when it has ended, `error` when it failed."""
+    """The state of a run. `usage` and `stop_reason` are known when it has ended, `error` when it failed. `budget` and
+    `spent`: of a run with a budget."""
 
     run_id: str
     session_id: str
@@ -143,6 +153,9 @@ class RunView(Struct, frozen=True, kw_only=True):
     stop_reason: TurnStopReason | None = None
     usage: TurnUsage | None = None
     error: ErrorBody | None = None
+    mode: RunMode = "answer"
+    budget: Budget | UnsetType = UNSET
+    spent: Spent | UnsetType = UNSET
 
 
 class Approval(Struct, frozen=True, forbid_unknown_fields=True):

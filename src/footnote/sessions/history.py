@@ -12,7 +12,7 @@ from msgspec import UNSET, Raw, Struct
 from footnote.db.runs import TurnRow
 from footnote.evidence.sources import Sources
 from footnote.protocol import format_time
-from footnote.protocol.events import ThinkingBlock
+from footnote.protocol.events import PlanBlock, ThinkingBlock
 from footnote.protocol.files import FileRecord, ToolImage
 from footnote.protocol.history import (
     PastAssistantMessage,
@@ -24,7 +24,16 @@ from footnote.protocol.history import (
     PastTurn,
     PastUserMessage,
 )
-from footnote.protocol.messages import AssistantMessage, Block, Message, Text, Thinking, ToolCall, ToolResultMessage
+from footnote.protocol.messages import (
+    AssistantMessage,
+    Block,
+    Message,
+    Plan,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResultMessage,
+)
 from footnote.protocol.sessions import ACTIVE, SourceSnapshot, SourceView
 from footnote.protocol.sources import Citation, Quote, Snapshot, Source, SourceGroup, sources_in
 from footnote.sessions import turns as stored
@@ -49,6 +58,7 @@ class _Result(Struct, tag_field="role", tag="toolResult", rename="camel"):
     artifact: Raw = Raw(b"null")
     timestamp: str | None = None
     images: tuple[ToolImage, ...] = ()
+    parent: str | None = None
 
 
 _message_decoder = msgspec.json.Decoder(AssistantMessage | _Result)
@@ -83,12 +93,13 @@ def past_turns(turns: Sequence[TurnRow], branch: Sequence[TurnRow]) -> Iterator[
         answers.setdefault(turn.question_id, []).append(turn.message_id)
     for turn in branch:
         ending = None if turn.ending is None else stored.ending_decoder.decode(turn.ending)
+        request = stored.request_decoder.decode(turn.asked)
         yield PastTurn(
             run_id=turn.run_id,
             question_id=turn.question_id,
             message_id=turn.message_id,
             state=turn.state,
-            model=stored.request_decoder.decode(turn.asked).model,
+            model=request.model,
             stop_reason=ending and ending.stop_reason,
             usage=ending and ending.usage,
             error=ending and ending.error,
@@ -97,6 +108,8 @@ def past_turns(turns: Sequence[TurnRow], branch: Sequence[TurnRow]) -> Iterator[
             timestamp=format_time(turn.began_at),
             ended_at=None if turn.ended_at is None else format_time(turn.ended_at),
             unsourced=True if ending and ending.unsourced else UNSET,
+            budget=request.budget or UNSET,
+            spent=ending.spent or UNSET if ending else UNSET,
         )
 
 
@@ -118,7 +131,8 @@ def _response(
     turn: TurnRow, message_id: str, message: AssistantMessage, files: tuple[FileRecord, ...]
 ) -> PastAssistantMessage:
     blocks = tuple(block for block in map(_block, message.content) if block is not None)
-    return PastAssistantMessage(message_id, blocks, files, turn.run_id, message.timestamp or _timestamp_of(turn))
+    timestamp = message.timestamp or _timestamp_of(turn)
+    return PastAssistantMessage(message_id, blocks, files, turn.run_id, timestamp, message.parent or UNSET)
 
 
 def _timestamp_of(turn: TurnRow) -> str:
@@ -138,6 +152,7 @@ def _result(turn: TurnRow, message: _Result) -> PastToolMessage:
         turn_id=turn.run_id,
         timestamp=message.timestamp or _timestamp_of(turn),
         images=message.images or UNSET,
+        parent=message.parent or UNSET,
     )
 
 
@@ -150,6 +165,8 @@ def _block(block: Block) -> PastBlock | None:
             return ThinkingBlock(block.text)
         case ToolCall():
             return PastToolUse(block.id, block.name, block.arguments, block.title or block.name)
+        case Plan():
+            return PlanBlock(block.items, block.steering or UNSET)
         case _:
             return None
 

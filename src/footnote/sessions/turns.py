@@ -11,6 +11,7 @@ from footnote.db.runs import InterruptedRun, TurnRow
 from footnote.protocol.events import ErrorBody, TurnStopReason, TurnUsage
 from footnote.protocol.files import FileRecord, format_attachments
 from footnote.protocol.messages import AssistantMessage, Image, Message, Text, ToolResultMessage, Usage, UserMessage
+from footnote.protocol.plans import Budget, Spent
 from footnote.protocol.sessions import RunMode
 from footnote.protocol.tools import Locale, ToolResult
 
@@ -41,23 +42,26 @@ def find_turn(turns: Sequence[TurnRow], message_id: str) -> TurnRow | None:
 
 
 class RunRequest(Struct, frozen=True, omit_defaults=True):
-    """`model` is the one that answers, so that it is the same after a crash; so is `mode`."""
+    """`model` is the one that answers, so that it is the same after a crash; so are the others."""
 
     agent_id: str
     model: str
     locale: Locale
     mode: RunMode = "answer"
+    budget: Budget | None = None
+    template: str | None = None
 
 
 class RunEnding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`attachments` are the files that the turn showed. `unsourced`: its answer states facts that nothing was looked up
-    for."""
+    for. `spent`: what a run with a budget has used."""
 
     stop_reason: TurnStopReason
     usage: TurnUsage | None = None
     error: ErrorBody | None = None
     attachments: tuple[FileRecord, ...] = ()
     unsourced: bool = False
+    spent: Spent | None = None
 
 
 request_decoder = msgspec.json.Decoder(RunRequest)

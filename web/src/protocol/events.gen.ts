@@ -10,15 +10,15 @@ export type ConvertType = "docx" | "md" | "pdf";
 
 export type Verdict = "contradicted" | "partial" | "supported" | "uncited" | "unread" | "unsupported";
 
-export type StreamEvent = MessageStart | BlockStart | BlockDelta | BlockStop | ToolStatus | ToolProgress | ApprovalRequired | MessageDelta | RoundRestart | Gap | MessageStop | ErrorEvent | Ping;
+export type StreamEvent = MessageStart | BlockStart | BlockDelta | BlockStop | ToolStatus | ToolProgress | ApprovalRequired | PlanUpdate | BudgetUpdate | MessageDelta | RoundRestart | Gap | MessageStop | ErrorEvent | Ping;
 
-export type ContentBlock = TextBlock | ThinkingBlock | ToolUseBlock | ToolResultBlock | AttachmentsBlock;
+export type ContentBlock = TextBlock | ThinkingBlock | ToolUseBlock | ToolResultBlock | AttachmentsBlock | PlanBlock;
 
 export type Growth = TextGrowth | ThinkingGrowth | CitationsGrowth;
 
 export type PastMessage = PastUserMessage | PastAssistantMessage | PastToolMessage;
 
-export type PastBlock = PastText | ThinkingBlock | PastToolUse;
+export type PastBlock = PastText | ThinkingBlock | PastToolUse | PlanBlock;
 
 export interface About {
   version: string;
@@ -57,6 +57,7 @@ export interface ApprovalRequired {
   name: string;
   input: Readonly<Record<string, unknown>>;
   reasons: readonly ApprovalReason[];
+  parent?: string;
 }
 
 export interface AttachmentsBlock {
@@ -68,17 +69,32 @@ export interface BlockDelta {
   type: "content_block_delta";
   index: number;
   delta: TextGrowth | ThinkingGrowth | CitationsGrowth;
+  parent?: string;
 }
 
 export interface BlockStart {
   type: "content_block_start";
   index: number;
-  content_block: TextBlock | ThinkingBlock | ToolUseBlock | ToolResultBlock | AttachmentsBlock;
+  content_block: TextBlock | ThinkingBlock | ToolUseBlock | ToolResultBlock | AttachmentsBlock | PlanBlock;
+  parent?: string;
 }
 
 export interface BlockStop {
   type: "content_block_stop";
   index: number;
+  parent?: string;
+}
+
+export interface Budget {
+  seconds?: number;
+  usd?: number;
+  pages?: number;
+}
+
+export interface BudgetUpdate {
+  type: "budget_update";
+  budget: Budget;
+  spent: Spent;
 }
 
 export interface BundleCheck {
@@ -358,10 +374,11 @@ export interface Passage {
 export interface PastAssistantMessage {
   role: "assistant";
   id: string;
-  content: readonly (PastText | ThinkingBlock | PastToolUse)[];
+  content: readonly (PastText | ThinkingBlock | PastToolUse | PlanBlock)[];
   attachments: readonly FileRecord[];
   turn_id?: string;
   timestamp?: string;
+  parent?: string;
 }
 
 export interface PastText {
@@ -380,6 +397,7 @@ export interface PastToolMessage {
   turn_id?: string;
   timestamp?: string;
   images?: readonly ToolImage[];
+  parent?: string;
 }
 
 export interface PastToolUse {
@@ -404,6 +422,8 @@ export interface PastTurn {
   timestamp?: string;
   ended_at: string | null;
   unsourced?: boolean;
+  budget?: Budget;
+  spent?: Spent;
 }
 
 export interface PastUserMessage {
@@ -417,6 +437,26 @@ export interface PastUserMessage {
 
 export interface Ping {
   type: "ping";
+}
+
+export interface PlanBlock {
+  type: "plan";
+  items: readonly PlanItem[];
+  steering?: readonly string[];
+}
+
+export interface PlanItem {
+  id: string;
+  question: string;
+  status: "done" | "dropped" | "failed" | "pending" | "running";
+  note?: string;
+}
+
+export interface PlanUpdate {
+  type: "plan_update";
+  index: number;
+  items: readonly PlanItem[];
+  steering?: readonly string[];
 }
 
 export interface Principal {
@@ -496,6 +536,9 @@ export interface RunView {
   stop_reason: "aborted" | "error" | "length" | "max_rounds" | "stop" | "tool_use" | null;
   usage: TurnUsage | null;
   error: ErrorBody | null;
+  mode: "answer" | "check" | "research";
+  budget?: Budget;
+  spent?: Spent;
 }
 
 export interface SearchArtifact {
@@ -562,6 +605,12 @@ export interface SourceView {
   snapshots: readonly SourceSnapshot[];
 }
 
+export interface Spent {
+  seconds: number;
+  usd: number | null;
+  pages: number;
+}
+
 export interface StartedRun {
   run_id: string;
   session_id: string;
@@ -621,6 +670,7 @@ export interface ToolProgress {
   done: number;
   total: number | null;
   label: string;
+  parent?: string;
 }
 
 export interface ToolResultBlock {
@@ -637,6 +687,7 @@ export interface ToolStatus {
   type: "tool_status";
   tool_use_id: string;
   status: "done" | "error" | "pending" | "running";
+  parent?: string;
 }
 
 export interface ToolUseBlock {

@@ -51,6 +51,8 @@ export function reduce(answer: Answer, event: StreamEvent): Answer {
       return { ...answer, blocks: answer.blocks.map(settled), phase: ending(answer), writing: null };
     case "error":
       return { ...answer, error: event.error };
+    case "plan_update":
+    case "budget_update":
     case "gap":
     case "ping":
       return answer;
