@@ -26,7 +26,7 @@ class PlanBoard(Protocol):
         ...
 
     async def change(self, change: Callable[[PlanState], PlanState]) -> PlanState:
-        """Reads the plan, changes it and stores it in one transaction. Without a plan, `change` gets one of no items."""
+        """Changes the plan in one transaction. Without a plan, `change` gets one of no items."""
         ...
 
     async def wait_for_change(self) -> None:
