@@ -1,11 +1,15 @@
 """The plan of a research run, and the changes that its owner and its user make to it."""
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from footnote.protocol.plans import PlanItem
+
+PlanPhase: TypeAlias = Literal["planning", "investigating", "filling", "writing"]
+"""How far a run is. `filling`: it was asked for gaps, and reads for the items that were added. From `writing` on, the
+plan stays as it is."""
 
 
 class PlanState(Struct, frozen=True):
@@ -16,6 +20,7 @@ class PlanState(Struct, frozen=True):
     steering: tuple[str, ...] = ()
     is_finishing: bool = False
     template: str = ""
+    phase: PlanPhase = "planning"
 
 
 class PlanBoard(Protocol):
