@@ -13,6 +13,7 @@ from footnote.protocol.events import (
     BlockDelta,
     BlockStart,
     BlockStop,
+    BudgetUpdate,
     CitationsGrowth,
     ContentBlock,
     ContextReport,
@@ -27,6 +28,8 @@ from footnote.protocol.events import (
     MessageStart,
     MessageStop,
     Ping,
+    PlanBlock,
+    PlanUpdate,
     RoundRestart,
     TextBlock,
     TextGrowth,
@@ -40,7 +43,8 @@ from footnote.protocol.events import (
     event_schemas,
 )
 from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import AssistantMessage, Failure, Foreign, Text, Thinking, ToolCall, Usage
+from footnote.protocol.messages import AssistantMessage, Failure, Foreign, Plan, Text, Thinking, ToolCall, Usage
+from footnote.protocol.plans import Budget, PlanItem, Spent
 from footnote.protocol.sources import Citation
 from footnote.protocol.sse import encode
 from footnote.protocol.stream import (
@@ -70,6 +74,7 @@ FILE = FileRecord(
     message_id="msg-1",
 )
 CITATION = Citation("[1]", 1, 0, 12, "supported", "the quote", 40, 49, "0123abcd")
+ITEMS = (PlanItem("q1", "What is it?", "running"), PlanItem("q2", "What costs it?", "failed", "No page was read."))
 TURN: list[Event] = [
     MessageStart(MessageHead("msg_1", "assistant", "run_1", "ses_1", "anthropic/claude")),
     BlockStart(0, ThinkingBlock()),
@@ -86,6 +91,17 @@ TURN: list[Event] = [
     BlockStart(3, ToolResultBlock("toolu_01", "web_search", "success", "…", {"query": "…", "sources": []})),
     BlockStart(4, ToolResultBlock("toolu_02", "read_page", "error", "No.")),
     BlockStart(5, AttachmentsBlock((FILE,))),
+    BlockStart(6, PlanBlock(ITEMS)),
+    PlanUpdate(6, ITEMS[:1]),
+    PlanUpdate(6, ITEMS, ("Leave out prices.",)),
+    BlockStart(7, TextBlock(), "q1"),
+    BlockDelta(7, TextGrowth("So"), "q1"),
+    BlockStop(7, "q1"),
+    ToolStatus("toolu_03", "running", "q1"),
+    ToolProgress("toolu_03", "reading", 3, 5, "simplize.vn", "q1"),
+    ApprovalRequired("toolu_03", "web_search", {"query": "…"}, (ApprovalReason("setting"),), "q1"),
+    BudgetUpdate(Budget(seconds=60.0), Spent(0.5, 0.01, 3)),
+    BudgetUpdate(Budget(usd=0.5, pages=60), Spent(0.5, None, 3)),
     MessageDelta(Delta("max_rounds"), TurnUsage(1, 2, 3, 4, 5, 0.01), ContextReport(10, 200_000, 1, 2)),
     MessageDelta(Delta("stop"), TurnUsage(1, 2, 3, 4, 5), ContextReport(10, 200_000)),
     RoundRestart(3),
@@ -147,6 +163,8 @@ def test_the_events_of_a_turn_are_those_of_the_contract():
         "approval_required",
         "tool_status",
         "tool_progress",
+        "plan_update",
+        "budget_update",
         "message_delta",
         "round_restart",
         "gap",
@@ -227,6 +245,24 @@ def test_a_tool_use_looks_as_the_contract_shows_it():
             "tool_content_message": "Tìm kiếm web",
             "input": {"query": "…", "prompt": "…"},
         },
+    }
+
+
+def test_the_plan_of_a_research_run_is_stored_as_a_block_of_a_message():
+    assert plain(AssistantMessage((Plan(ITEMS),), "stop", "a/b")) == {
+        "role": "assistant",
+        "content": [
+            {
+                "type": "plan",
+                "items": [
+                    {"id": "q1", "question": "What is it?", "status": "running"},
+                    {"id": "q2", "question": "What costs it?", "status": "failed", "note": "No page was read."},
+                ],
+            }
+        ],
+        "stopReason": "stop",
+        "model": "a/b",
+        "usage": {},
     }
 
 

@@ -1,6 +1,6 @@
 """The turns of a session as they are stored: branches, decoders, and the conversation that a model reads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -93,6 +93,12 @@ def conversation(
         messages.append(question_of(turn, files))
         messages += [message_decoder.decode(body) for body in bodies_by_run.get(turn.run_id, ())]
     return tuple(messages)
+
+
+def main_line(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """The part of a conversation that a model reads at the next question: without the messages of items of a plan,
+    whose findings are in the report. Their searches are sources of the session all the same."""
+    return tuple(message for message in messages if isinstance(message, UserMessage) or message.parent is None)
 
 
 def attachments_of(turn: TurnRow) -> tuple[FileRecord, ...]:
