@@ -22,7 +22,7 @@ from cli.run_events import (
     start,
     think,
 )
-from footnote.cli.ask import RunSummary
+from footnote.cli.question import RunSummary
 from footnote.cli.terminal.answer import PlainAnswer
 from footnote.cli.terminal.lines import StyledText
 from footnote.cli.terminal.renderer import JsonRenderer, TerminalRenderer

@@ -6,8 +6,8 @@ import pytest
 
 from cli.run_events import MODEL, call, end, result, say, start
 from footnote.cli import Exit
-from footnote.cli.ask import RunSummary, file_lines
 from footnote.cli.output import locale_from_environ
+from footnote.cli.question import RunSummary, file_lines
 from footnote.cli.terminal.lines import UNICODE, Line, as_text
 from footnote.protocol.events import ContextReport, ErrorBody, Event, TurnStopReason, TurnUsage
 

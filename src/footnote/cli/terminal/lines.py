@@ -83,6 +83,18 @@ def pad(text: str, cells: int) -> str:
     return text + " " * (cells - width(text))
 
 
+def format_clock(seconds: float) -> str:
+    """`0:42`, `12:05` or `1:02:03`."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def format_dollars(usd: float) -> str:
+    """With fractions of a cent where the amount is small."""
+    return f"${usd:.2f}" if usd >= 0.1 or not usd else f"${usd:.4f}"
+
+
 def format_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: str = "") -> Iterator[str]:
     """Rows as lines with columns as wide as their cells. The cells are clean. `right`: the column of numbers."""
     lines = [head, *rows]
