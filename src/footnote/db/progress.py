@@ -1,13 +1,15 @@
 """The transactions of plans and budgets: what a run has planned, done and spent so far.
 
-The plan is changed by its owner and by users, on any replica; each change reads it and writes it in one transaction.
+The plan is changed by the owner of the run and by its user, on any replica; each change reads it and writes it in one
+transaction.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec import Struct
 
-from footnote.db.runs import Lease, StoredMessage
+from footnote.db.runs import Lease, RunRow, StoredMessage, check_lease, run
 from footnote.db.schema import RUN_PROGRESS
 from footnote.db.script import Steps, script, sql, sql_for_update
 from footnote.protocol.errors import Unknown
@@ -28,12 +30,25 @@ def run_progress(run_id: str) -> Steps[ProgressRow]:
 
 
 @script
-def change_plan(run_id: str, change: Callable[[bytes | None], bytes], user_id: str | None = None) -> Steps[bytes]:
-    """The plan after the change. `user_id`: the user who wants it; None: the owner of the run, which holds its lease.
-    `change` may raise an error, and then nothing is stored."""
-    rows = yield sql_for_update("SELECT user_id FROM run WHERE id = ?", run_id)
-    if not rows or user_id not in (None, rows[0][0]):
+def change_plan(lease: Lease, change: Callable[[bytes | None], bytes]) -> Steps[bytes]:
+    """A change by the owner of the run. Returns the plan after it."""
+    yield from check_lease(lease)
+    return (yield from _change_plan(lease.run_id, change))
+
+
+@script
+def change_plan_for(user_id: str, run_id: str, change: Callable[[RunRow, bytes | None], bytes]) -> Steps[bytes]:
+    """A change by the user of the run. Returns the plan after it. `change` may raise an error, and then nothing is
+    stored. `Unknown`: the user has no such run."""
+    yield sql_for_update("SELECT 1 FROM run WHERE id = ?", run_id)
+    row = yield from run(run_id)
+    if row is None or row.user_id != user_id:
         raise Unknown("There is no such run.", code="run_not_found")
+    return (yield from _change_plan(run_id, partial(change, row)))
+
+
+@script
+def _change_plan(run_id: str, change: Callable[[bytes | None], bytes]) -> Steps[bytes]:
     before = (yield from run_progress(run_id)).plan
     plan = change(before)
     if plan != before:

@@ -234,7 +234,8 @@ def record_turn(run: NewRun, question: NewQuestion, messages: Sequence[bytes], e
 
 
 @script
-def _check_lease(lease: Lease) -> Steps[None]:
+def check_lease(lease: Lease) -> Steps[None]:
+    """Locks the run until the end of the transaction. `LeaseLost`: it is not this process's any more."""
     if not (yield sql_for_update("SELECT 1 FROM run WHERE id = ? AND fence = ?", lease.run_id, lease.fence)):
         raise LeaseLost(lease.run_id)
 
@@ -253,7 +254,7 @@ def append_events(events: Iterable[tuple[EventRow, int]]) -> Steps[None]:
 @script
 def append_events_and(lease: Lease, events: Sequence[EventRow], then: Script[None] | None = None) -> Steps[None]:
     """Events together with a script `then`, in one transaction."""
-    yield from _check_lease(lease)
+    yield from check_lease(lease)
     yield from append_events((row, lease.fence) for row in events)
     if then is not None:
         yield from then
@@ -264,7 +265,7 @@ def acquire_slot(lease: Lease, max_running: int) -> Steps[bool]:
     """Whether the run may start: all replicas together execute at most `max_running` runs, the oldest first. A run that
     was started before keeps its slot."""
     yield lock("turns", "all")
-    yield from _check_lease(lease)
+    yield from check_lease(lease)
     ((number, state),) = yield sql("SELECT number, state FROM run WHERE id = ?", lease.run_id)
     if state != "queued":
         return True
@@ -286,7 +287,7 @@ def set_running(lease: Lease) -> Steps[None]:
 def count_adoption(lease: Lease) -> Steps[int]:
     """The number of adoptions since the run last made progress, including this one. Stored before the run is executed,
     so that a crash of the process is counted."""
-    yield from _check_lease(lease)
+    yield from check_lease(lease)
     yield sql("UPDATE run SET attempts = attempts + 1 WHERE id = ?", lease.run_id)
     ((adoptions,),) = yield sql("SELECT attempts FROM run WHERE id = ?", lease.run_id)
     return adoptions

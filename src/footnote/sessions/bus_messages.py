@@ -12,6 +12,7 @@ ORPHANS_MESSAGE = b"orphans"
 """There are runs without an owner, to be adopted."""
 _CANCEL_PREFIX = b"cancel "
 _DECISION_PREFIX = b"decided "
+_PLAN_PREFIX = b"planned "
 _LAST_EVENT = b"\nevent: message_stop\n"
 
 
@@ -45,7 +46,7 @@ def cancel_message(run_id: str) -> bytes:
 
 def cancelled_run_id(message: bytes) -> str | None:
     """The run that a user wants to cancel; None: another message."""
-    return message.removeprefix(_CANCEL_PREFIX).decode(errors="replace") if message.startswith(_CANCEL_PREFIX) else None
+    return _run_id_after(_CANCEL_PREFIX, message)
 
 
 def decision_message(run_id: str) -> bytes:
@@ -54,8 +55,17 @@ def decision_message(run_id: str) -> bytes:
 
 def decided_run_id(message: bytes) -> str | None:
     """The run in which a user decided on a call; None: another message."""
-    return (
-        message.removeprefix(_DECISION_PREFIX).decode(errors="replace")
-        if message.startswith(_DECISION_PREFIX)
-        else None
-    )
+    return _run_id_after(_DECISION_PREFIX, message)
+
+
+def plan_message(run_id: str) -> bytes:
+    return _PLAN_PREFIX + run_id.encode()
+
+
+def planned_run_id(message: bytes) -> str | None:
+    """The run whose plan a user changed; None: another message."""
+    return _run_id_after(_PLAN_PREFIX, message)
+
+
+def _run_id_after(prefix: bytes, message: bytes) -> str | None:
+    return message.removeprefix(prefix).decode(errors="replace") if message.startswith(prefix) else None

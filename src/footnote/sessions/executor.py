@@ -271,6 +271,12 @@ class RunExecutor:
             if live.approvals is not None and run_id in (None, live.head.id):
                 live.approvals.wake()
 
+    def wake_plans(self, run_id: str | None) -> None:
+        """Makes a run look for changes of its plan by its user, or, with None, all runs."""
+        for live in list(self.live_runs.values()):
+            if live.plan_board is not None and run_id in (None, live.head.id):
+                live.plan_board.wake()
+
     async def _count_adoption(self, live: LiveRun) -> None:
         """`RunAbandoned`: processes ended too often while they executed this run."""
         if await self._database.write(db.count_adoption(live.log.lease)) < MAX_ADOPTIONS:

@@ -6,8 +6,9 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import TypeVar
 
 from footnote.bus.base import Bus
 from footnote.db.engine import Database
@@ -30,6 +31,23 @@ _MAX_BACKOFF = 2.0
 FLUSHES = Operation("flush", "Batches of events, until they were stored.")
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+async def retry(act: Callable[[], Awaitable[T]], seconds: float = RETRY_SECONDS) -> T:
+    """The result of `act`, which is called again while the database fails. `DatabaseFailed`: that took longer than so
+    many seconds, or the database will always refuse it."""
+    last = time.monotonic() + seconds
+    pause = _INITIAL_BACKOFF
+    while True:
+        try:
+            return await act()
+        except DatabaseFailed as error:
+            if isinstance(error, DatabaseRefused) or time.monotonic() + pause > last:
+                raise
+            log.debug("A run cannot use the database now: %s", error.message)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _MAX_BACKOFF)
 
 
 class Journal:
@@ -65,20 +83,13 @@ class Journal:
 
         `DatabaseFailed`: that failed for longer than `retry_seconds`.
         """
-        last = time.monotonic() + (self.retry_seconds if retry_seconds is None else retry_seconds)
-        pause = _INITIAL_BACKOFF
-        while True:
+
+        async def write() -> tuple[EventRow, ...]:
             rows = run.unstored_rows(*events)
-            try:
-                await self._database.write(append_events_and(run.lease, rows, then() if then is not None else None))
-            except DatabaseFailed as error:
-                if isinstance(error, DatabaseRefused) or time.monotonic() + pause > last:
-                    raise
-                log.debug("The events of a run cannot be stored yet: %s", error.message)
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, _MAX_BACKOFF)
-            else:
-                break
+            await self._database.write(append_events_and(run.lease, rows, then() if then is not None else None))
+            return rows
+
+        rows = await retry(write, self.retry_seconds if retry_seconds is None else retry_seconds)
         run.mark_stored(rows)
         run.append_stored(*events)
         self.event_count += len(events)

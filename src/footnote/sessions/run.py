@@ -42,6 +42,7 @@ from footnote.protocol.tools import Locale
 from footnote.sessions.approvals import StoredApprovals
 from footnote.sessions.event_log import RunLog
 from footnote.sessions.journal import Journal
+from footnote.sessions.plan_board import StoredPlan
 from footnote.sessions.turns import RunEnding, RunRequest, encode, message_decoder, request_decoder, resume_point
 from footnote.text.search_terms import index_terms
 from footnote.tools.approval import Approver
@@ -182,6 +183,8 @@ class LiveRun:
         self.approver = approver
         self.approvals: StoredApprovals | None = None
         """The decisions that its calls may wait for."""
+        self.plan_board: StoredPlan | None = None
+        """The plan of it, which its user may change."""
         self.interrupted = interrupted
         self.log = RunLog(lease, interrupted.last_id if interrupted else 0)
         self.cancel = CancelScope()

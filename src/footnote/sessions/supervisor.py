@@ -16,7 +16,13 @@ from footnote.db import leases
 from footnote.db import runs as db
 from footnote.db.engine import Database
 from footnote.db.errors import DatabaseFailed
-from footnote.sessions.bus_messages import ORPHANS_MESSAGE, SUPERVISORS_TOPIC, cancelled_run_id, decided_run_id
+from footnote.sessions.bus_messages import (
+    ORPHANS_MESSAGE,
+    SUPERVISORS_TOPIC,
+    cancelled_run_id,
+    decided_run_id,
+    planned_run_id,
+)
 from footnote.sessions.executor import RunExecutor
 from footnote.sessions.journal import Journal
 from footnote.sessions.run import LiveRun, RunHead, RunPhase
@@ -181,6 +187,8 @@ class RunSupervisor:
                     await self._try(self._renew_leases)
                 if not message or decided_run_id(message) is not None:
                     self._executor.wake_approvals(decided_run_id(message))
+                if not message or planned_run_id(message) is not None:
+                    self._executor.wake_plans(planned_run_id(message))
                 if self.adopts_orphans and message in (b"", ORPHANS_MESSAGE):
                     await self._try(self._claim)
 
