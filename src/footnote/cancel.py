@@ -5,7 +5,8 @@ anywhere. With a scope the code below can close what it opened, yield its last e
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Generator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -18,10 +19,11 @@ class Cancelled(Exception):
 class CancelScope:
     """One per run. `cancel()` may be called from anywhere in the event loop, any number of times."""
 
-    __slots__ = ("_loop", "_waiting", "is_cancelled")
+    __slots__ = ("_linked", "_loop", "_waiting", "is_cancelled")
 
     def __init__(self) -> None:
         self.is_cancelled = False
+        self._linked: tuple[CancelScope, ...] = ()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: set[asyncio.Task[Any]] = set()
 
@@ -33,6 +35,8 @@ class CancelScope:
                 # The current task is running and needs no cancellation: its next `wait` raises at once.
                 if task is not current:
                     task.cancel()
+            for scope in self._linked:
+                scope.cancel()
 
     async def wait(self, awaited: Coroutine[Any, Any, T]) -> T:
         """The result of `awaited`, or `Cancelled` as soon as the scope is cancelled."""
@@ -53,3 +57,18 @@ class CancelScope:
             raise
         finally:
             self._waiting.discard(task)
+
+    @classmethod
+    @contextmanager
+    def linked_to(cls, *scopes: "CancelScope") -> Generator["CancelScope"]:
+        """A scope that is cancelled with any of these, until the block ends."""
+        linked = cls()
+        for scope in scopes:
+            scope._linked += (linked,)  # noqa: SLF001 - the same class
+        try:
+            if any(scope.is_cancelled for scope in scopes):
+                linked.cancel()
+            yield linked
+        finally:
+            for scope in scopes:
+                scope._linked = tuple(one for one in scope._linked if one is not linked)  # noqa: SLF001 - see above

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from footnote.agent.budget import RunBudget
 from footnote.agent.loop import run
 from footnote.agent.turn import Checkpoint, MessageCompleted, Step, Turn
 from footnote.agent.turn_state import TurnState
@@ -75,6 +76,7 @@ class TurnHarness:
     cancel: CancelScope = field(default_factory=CancelScope)
     approver: Approver = NO_APPROVER
     settings: dict[str, Any] = field(default_factory=dict[str, Any])
+    budget: RunBudget | None = None
 
     def steps(self) -> Any:
         """The steps of the agent loop, as its async generator."""
@@ -87,6 +89,7 @@ class TurnHarness:
             self.abilities,
             self.cancel,
             self.approver,
+            self.budget,
         )
 
     async def play(self, *, stop_after: int | None = None) -> "TurnRecording":

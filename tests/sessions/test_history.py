@@ -11,7 +11,6 @@ from agent.turn_harness import TurnHarness, TurnRecording, answering_tool, tool,
 from footnote.agent.round import Round
 from footnote.agent.turn import Indexes
 from footnote.cancel import CancelScope
-from footnote.evidence.sources import Sources
 from footnote.models.accumulate import Accumulator
 from footnote.models.base import Context, Options
 from footnote.models.profiles import Profile
@@ -258,7 +257,7 @@ class OddModel:
 
 
 async def test_blocks_stand_in_the_order_in_which_they_were_told() -> None:
-    response = Round(OddModel(), Indexes(), lambda name: f"Do {name}", Sources())  # pyright: ignore[reportArgumentType] - a double
+    response = Round(OddModel(), Indexes(), lambda name: f"Do {name}", Abilities())  # pyright: ignore[reportArgumentType] - a double
     events = [event async for event in response.events(Context("", ()), Options(), CancelScope())]
     _, blocks = fold_events(events)
     assert [block["type"] for block in blocks] == ["thinking", "text", "tool_use", "tool_use"]

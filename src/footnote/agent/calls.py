@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import UNSET, to_builtins
 from msgspec.structs import replace
@@ -45,8 +45,15 @@ MAX_CALLS = 32
 CLEANUP_SECONDS = 2.0
 """How long a cancelled tool may take to clean up before it is abandoned."""
 
+CLOSING_SECONDS = 0.5
+"""The same where looking things up ends because an answer is due."""
+
 STOPPED = "Stopped on request before this call finished; it may or may not have had its effect."
 NOT_STARTED = "Stopped on request before this call began."
+STOPPED_FOR_ANSWER = (
+    "Stopped before this call finished, because the answer is due now; it may or may not have had its effect."
+)
+NOT_STARTED_FOR_ANSWER = "Not executed: the answer is due now."
 RESPONSE_BROKEN_OFF = "Not executed: the answer broke off before this call could be carried out."
 OUTPUT_LIMIT_REACHED = (
     "Not executed: the response reached its output limit, so that this call may be incomplete. "
@@ -86,6 +93,20 @@ class _RunningCall:
     is_duplicate: bool = False
 
 
+class _StopNotes(NamedTuple):
+    """What the model reads of calls that were stopped while they were carried out, and of those before that."""
+
+    stopped: str
+    not_started: str
+
+    @classmethod
+    def of(cls, cancel: CancelScope) -> "_StopNotes":
+        """`cancel`: the scope of the turn. If it was not cancelled, only the calls were stopped."""
+        if cancel.is_cancelled:
+            return cls(STOPPED, NOT_STARTED)
+        return cls(STOPPED_FOR_ANSWER, NOT_STARTED_FOR_ANSWER)
+
+
 _Feed: TypeAlias = asyncio.Queue[tuple[_RunningCall, Event | CallBegun | ToolResult]]
 
 
@@ -99,28 +120,29 @@ class Calls:
         numbering: Iterator[int],
         context: Callable[[str], ToolContext],
         approver: Approver,
+        closing: CancelScope | None = None,
     ) -> None:
+        """`closing` stops the calls, and not the turn."""
         self.results: list[tuple[ToolCall, ToolResult]] = []
         self._pending = [_RunningCall(call) for call in calls]
         self._toolbox = toolbox
         self._numbering = numbering
         self._context = context
         self._approver = approver
+        self._closing = closing or CancelScope()
 
     async def steps(
         self,
         history: Sequence[Message],
         cancel: CancelScope,
         *,
-        refusal: str | None = None,
-        too_many: frozenset[str] = frozenset(),
+        refused: Mapping[str, str],
         resumed: Resumed | None = None,
     ) -> AsyncGenerator[CallStep, None]:
-        """Everything that happens until each call has a result. `refusal`: why none of them is executed. `too_many`:
-        the ids of the calls above the limit of one response."""
+        """Everything that happens until each call has a result. `refused`: see `refused_calls`."""
         for pending in self._pending:
-            if refusal is not None or pending.call.id in too_many:
-                pending.result = error_result(refusal or TOO_MANY_CALLS)
+            if pending.call.id in refused:
+                pending.result = error_result(refused[pending.call.id])
             else:
                 self._restore(pending, resumed)
             if pending.result is None:
@@ -136,7 +158,7 @@ class Calls:
             async with aclosing(self._execute(batch, cancel)) as steps:
                 async for step in steps:
                     yield step
-        for step in self._stop_waiting():
+        for step in self._stop_waiting(_StopNotes.of(cancel)):
             yield step
         for event in self._emit_results():
             yield event
@@ -210,32 +232,34 @@ class Calls:
         slots = asyncio.Semaphore(MAX_PARALLEL)
         tasks = [asyncio.create_task(self._run_call(pending, feed, slots)) for pending in batch]
         try:
-            while any(pending.result is None for pending in batch):
-                pending, step = await cancel.wait(feed.get())
-                if not isinstance(step, ToolResult):
-                    yield step
-                    if isinstance(step, CallBegun):
-                        pending.may_start.set()
-                    continue
-                pending.result = step
-                yield CallEnded(pending.call.id, step)
-                yield ToolStatus(pending.call.id, "error" if step.is_error else "done")
-                for duplicate in pending.duplicates:
-                    duplicate.result = duplicate_result(step)
-                    yield CallEnded(duplicate.call.id, duplicate.result)
-                    for status in _remaining_statuses(duplicate.call, duplicate.result):
-                        yield status
-                for event in self._emit_results():
-                    yield event
+            with CancelScope.linked_to(cancel, self._closing) as scope:
+                while any(pending.result is None for pending in batch):
+                    pending, step = await scope.wait(feed.get())
+                    if not isinstance(step, ToolResult):
+                        yield step
+                        if isinstance(step, CallBegun):
+                            pending.may_start.set()
+                        continue
+                    pending.result = step
+                    yield CallEnded(pending.call.id, step)
+                    yield ToolStatus(pending.call.id, "error" if step.is_error else "done")
+                    for duplicate in pending.duplicates:
+                        duplicate.result = duplicate_result(step)
+                        yield CallEnded(duplicate.call.id, duplicate.result)
+                        for status in _remaining_statuses(duplicate.call, duplicate.result):
+                            yield status
+                    for event in self._emit_results():
+                        yield event
         except Cancelled:
             for task in tasks:
                 task.cancel()  # no further call starts
-            for step in _drain_stopped(batch, feed):
+            for step in _drain_stopped(batch, feed, _StopNotes.of(cancel)):
                 yield step
         finally:
             for task in tasks:
                 task.cancel()
-            _, unfinished = await asyncio.wait(tasks, timeout=CLEANUP_SECONDS)
+            is_due = self._closing.is_cancelled and not cancel.is_cancelled
+            _, unfinished = await asyncio.wait(tasks, timeout=CLOSING_SECONDS if is_due else CLEANUP_SECONDS)
             _abandoned_tasks.update(unfinished)
             for task in unfinished:
                 task.add_done_callback(_abandoned_tasks.discard)
@@ -295,11 +319,11 @@ class Calls:
             span.outcome = "error" if result is None or result.is_error else "ok"
         return result
 
-    def _stop_waiting(self) -> Iterator[CallStep]:
+    def _stop_waiting(self, notes: _StopNotes) -> Iterator[CallStep]:
         """Fails the calls that did not start because another was stopped."""
         for pending in self._pending:
             if pending.result is None:
-                pending.result = error_result(NOT_STARTED)
+                pending.result = error_result(notes.not_started)
                 yield from _remaining_statuses(pending.call, pending.result)
 
     # Answer ----------------------------------------------------------------------------------------------
@@ -317,11 +341,19 @@ class Calls:
             yield BlockStop(index)
 
 
+def refused_calls(message: AssistantMessage, reason: str | None) -> dict[str, str]:
+    """Why calls of a response are not executed, by their ids: all of them for this reason; None: those above the limit
+    of one response."""
+    if reason is not None:
+        return {call.id: reason for call in message.calls}
+    return {call.id: TOO_MANY_CALLS for call in message.calls[MAX_CALLS:]}
+
+
 def context_of_call(turn: Turn, abilities: Abilities, call_id: str) -> ToolContext:
     return ToolContext(abilities, call_id, turn.message_id, turn.locale)
 
 
-def _drain_stopped(batch: list[_RunningCall], feed: _Feed) -> Iterator[Event]:
+def _drain_stopped(batch: list[_RunningCall], feed: _Feed, notes: _StopNotes) -> Iterator[Event]:
     """Ends the calls of a cancelled batch. A result that is already in the feed still counts."""
     unfinished = [pending for pending in batch if pending.result is None]
     while not feed.empty():
@@ -331,7 +363,9 @@ def _drain_stopped(batch: list[_RunningCall], feed: _Feed) -> Iterator[Event]:
         elif isinstance(step, ToolStatus | ToolProgress):
             yield step
     for pending in unfinished:
-        result = pending.result = pending.result or error_result(STOPPED if pending.has_started else NOT_STARTED)
+        result = pending.result = pending.result or error_result(
+            notes.stopped if pending.has_started else notes.not_started
+        )
         yield from _remaining_statuses(pending.call, result, has_started=pending.has_started)
 
 

@@ -11,19 +11,21 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from footnote.agent.answer_by_rule import answering
+from footnote.agent.budget import RunBudget
 from footnote.agent.calls import (
-    MAX_CALLS,
     OUTPUT_LIMIT_REACHED,
     RESPONSE_BROKEN_OFF,
     ROUNDS_USED_UP,
     Calls,
     context_of_call,
+    refused_calls,
 )
 from footnote.agent.guided import GuidedModel
 from footnote.agent.look_ups import LookUps
 from footnote.agent.repair import FileRepair
 from footnote.agent.round import Round
-from footnote.agent.turn import Step
+from footnote.agent.turn import Step, Turn
 from footnote.agent.turn_state import TurnState
 from footnote.agent.window import Window
 from footnote.cancel import CancelScope
@@ -43,6 +45,11 @@ TOOLS_USED_UP = (
 )
 """The end of the system prompt in the last round, which has no tools. Without this note, models promise to search
 further, or write a call as text."""
+ANSWER_DUE = (
+    "No tool can be called any more in this turn: the answer is due now. Answer at once and briefly with what you "
+    "have, and say what could not be found out or done."
+)
+"""The same where the budget of the run, or its user, ends looking things up."""
 
 ROUNDS = Operation(
     "round", "Rounds of runs: one response of a model, and its calls.", span="round", buckets=SLOW_BUCKETS
@@ -56,12 +63,13 @@ async def run(
     abilities: Abilities,
     cancel: CancelScope,
     approver: Approver = NO_APPROVER,
+    budget: RunBudget | None = None,
 ) -> AsyncGenerator[Step, None]:
-    """Runs one turn, from the question to the end of the answer."""
-    turn, indexes = state.turn, state.indexes
-    window = Window(turn, model)
+    """Runs one turn, from the question to the end of the answer. Its calls of models are counted here."""
+    turn, budget = state.turn, budget or RunBudget()
+    model, abilities = budget.model(model), budget.limit(abilities)
+    window, title = Window(turn, model), partial(toolbox.title, locale=turn.locale)
     responder = GuidedModel(model, abilities.sources) if model.profile.is_guided else model
-    title = partial(toolbox.title, locale=turn.locale)
     yield state.start()
     repair = FileRepair(state, window, model, toolbox, abilities, approver)
     message, withheld = state.interrupted_response(), False
@@ -69,15 +77,15 @@ async def run(
         with ROUNDS() as span:
             earlier = len(state.responses) - (message is not None)
             span.set_attributes({"footnote.round": earlier + 1})
-            withheld = len(toolbox) > 0 and earlier >= turn.max_tool_rounds
+            withheld = len(toolbox) > 0 and _is_last_round(earlier, turn, budget, is_resumed=message is not None)
             tools = Toolbox.empty() if withheld else toolbox
 
             if message is None:
                 context, summary = await window.context(state.messages, await tools.offered_specs(abilities), cancel)
-                context = _add_used_up_note(context, used_up=withheld and earlier > 0)
+                context = _with_last_note(context, budget, earlier) if withheld else context
                 for step in state.record_summary(summary):
                     yield step
-                response = Round(responder, indexes, title, abilities.sources, abilities.second_look, state.messages)
+                response = Round(answering(responder, budget), state.indexes, title, abilities, state.messages)
                 async with aclosing(response.events(context, window.options, cancel)) as events:
                     async for event in events:
                         state.observe(event)
@@ -93,11 +101,10 @@ async def run(
             if not message.calls:
                 break
 
-            calls = Calls(state.open_calls(), tools, indexes, partial(context_of_call, turn, abilities), approver)
-            refused = _refusal_reason(message, withheld=withheld)
-            too_many = frozenset(call.id for call in message.calls[MAX_CALLS:])
-            steps = calls.steps(state.messages, cancel, refusal=refused, too_many=too_many, resumed=turn.resumed)
-            async with aclosing(steps):
+            of_call = partial(context_of_call, turn, abilities)
+            calls = Calls(state.open_calls(), tools, state.indexes, of_call, approver, budget.search_scope)
+            refused = refused_calls(message, _refusal_reason(message, withheld=withheld))
+            async with aclosing(calls.steps(state.messages, cancel, refused=refused, resumed=turn.resumed)) as steps:
                 async for step in steps:
                     state.observe(step)
                     yield step
@@ -106,22 +113,30 @@ async def run(
             if cancel.is_cancelled or withheld or message.stop_reason in ("error", "aborted"):
                 break
             message = None
-    async with aclosing(_end(state, repair, window, abilities.sources, cancel, withheld=withheld)) as steps:
+    async with aclosing(_end(state, repair, window, abilities.sources, cancel, budget, withheld=withheld)) as steps:
         async for step in steps:
             yield step
 
 
 async def _end(
-    state: TurnState, repair: FileRepair, window: Window, sources: Sources, cancel: CancelScope, *, withheld: bool
+    state: TurnState,
+    repair: FileRepair,
+    window: Window,
+    sources: Sources,
+    cancel: CancelScope,
+    budget: RunBudget,
+    *,
+    withheld: bool,
 ) -> AsyncGenerator[Step, None]:
     """The steps after the answer: its files are repaired, and the turn is closed."""
     answer = repair.answer
-    reason = _stop_reason(answer, cancel, withheld=withheld)
-    if reason == "stop":
-        async with aclosing(repair.steps(cancel)) as steps:
-            async for step in steps:
-                state.observe(step)
-                yield step
+    reason = _stop_reason(answer, cancel, used_up=withheld and not budget.is_closing)
+    if reason == "stop" and not budget.end_scope.is_cancelled:
+        with CancelScope.linked_to(cancel, budget.end_scope) as scope:
+            async with aclosing(repair.steps(scope)) as steps:
+                async for step in steps:
+                    state.observe(step)
+                    yield step
     unsourced = reason == "stop" and await asyncio.to_thread(_is_unsourced, state, answer, sources)
     for step in state.close(reason, _error(answer, reason), window.report, unsourced=unsourced):
         yield step
@@ -131,8 +146,14 @@ def _is_unsourced(state: TurnState, answer: AssistantMessage, sources: Sources) 
     return LookUps.of(state.messages).is_unsourced(answer.text, sources)
 
 
-def _add_used_up_note(context: Context, *, used_up: bool) -> Context:
-    return replace(context, system=f"{context.system}\n\n{TOOLS_USED_UP}".strip()) if used_up else context
+def _is_last_round(earlier: int, turn: Turn, budget: RunBudget, *, is_resumed: bool) -> bool:
+    """Whether a response gets no tools, so that it is the answer. One from before a crash had its tools."""
+    return earlier >= turn.max_tool_rounds or (budget.is_closing and not is_resumed)
+
+
+def _with_last_note(context: Context, budget: RunBudget, earlier: int) -> Context:
+    note = ANSWER_DUE if budget.is_closing else TOOLS_USED_UP if earlier > 0 else ""
+    return replace(context, system=f"{context.system}\n\n{note}".strip()) if note else context
 
 
 def _refusal_reason(message: AssistantMessage, *, withheld: bool) -> str | None:
@@ -144,7 +165,7 @@ def _refusal_reason(message: AssistantMessage, *, withheld: bool) -> str | None:
     return ROUNDS_USED_UP if withheld else None
 
 
-def _stop_reason(message: AssistantMessage, cancel: CancelScope, *, withheld: bool) -> TurnStopReason:
+def _stop_reason(message: AssistantMessage, cancel: CancelScope, *, used_up: bool) -> TurnStopReason:
     """How the turn ended, by its last response. A cancel after the end of that response changes nothing."""
     match message.stop_reason:
         case "error" | "aborted" as reason:
@@ -153,7 +174,7 @@ def _stop_reason(message: AssistantMessage, cancel: CancelScope, *, withheld: bo
             return "aborted"
         case "length" if not message.calls:
             return "length"
-        case _ if withheld:
+        case _ if used_up:
             return "max_rounds"
         case _:
             return "stop"

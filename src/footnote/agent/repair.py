@@ -11,7 +11,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from footnote.agent.calls import MAX_CALLS, OUTPUT_LIMIT_REACHED, RESPONSE_BROKEN_OFF, Calls, context_of_call
+from footnote.agent.calls import OUTPUT_LIMIT_REACHED, RESPONSE_BROKEN_OFF, Calls, context_of_call, refused_calls
 from footnote.agent.round import Round
 from footnote.agent.turn import Step
 from footnote.agent.turn_state import TurnState
@@ -84,10 +84,8 @@ class FileRepair:
         of_call = partial(context_of_call, state.turn, self._abilities)
         calls = Calls(state.open_calls(), self._tools, state.indexes, of_call, self._approver)
         repair = state.responses[-1]
-        too_many = frozenset(call.id for call in repair.calls[MAX_CALLS:])
-        executed = calls.steps(
-            state.messages, cancel, refusal=_refusal(repair), too_many=too_many, resumed=state.turn.resumed
-        )
+        refused = refused_calls(repair, _refusal(repair))
+        executed = calls.steps(state.messages, cancel, refused=refused, resumed=state.turn.resumed)
         async with aclosing(executed) as steps:
             async for step in steps:
                 yield step
@@ -101,7 +99,7 @@ class FileRepair:
         for step in state.record_summary(summary):
             yield step
         title = partial(self._tools.title, locale=state.turn.locale)
-        response = Round(self._model, state.indexes, title, self._abilities.sources)
+        response = Round(self._model, state.indexes, title, self._abilities)
         asked = response.events(_with_note(context, problems), self._window.options, cancel)
         async with aclosing(asked) as events:
             async for event in events:

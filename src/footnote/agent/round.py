@@ -12,7 +12,7 @@ from footnote.cancel import CancelScope
 from footnote.evidence.claims import may_cite
 from footnote.evidence.pointers import PointerFilter, plain_footnotes
 from footnote.evidence.proof import judge_text
-from footnote.evidence.second_look import SecondLook, SecondLookResult, needs_review
+from footnote.evidence.second_look import SecondLookResult, needs_review
 from footnote.evidence.sources import Sources
 from footnote.evidence.verdict import check_citations
 from footnote.models.base import Context, Model, Options
@@ -46,6 +46,7 @@ from footnote.protocol.stream import (
     ToolCallEnd,
     ToolCallStart,
 )
+from footnote.tools.base import Abilities
 
 PROGRESS_STEP_CHARS = 2_048
 """Progress is reported each time the arguments of a call grow by this many characters: writing a report of some pages
@@ -127,18 +128,17 @@ class Round:
         model: Model,
         numbering: Iterator[int],
         title: Callable[[str], str],
-        sources: Sources,
-        second_look: SecondLook | None = None,
-        messages: Sequence[Message] = (),
+        abilities: Abilities,
+        messages: Sequence[Message] | None = None,
     ) -> None:
+        """`messages`: the session up to this response; None: its texts are no answers, and get no second look."""
         self.review: SecondLookResult | None = None
-        self._second_look = second_look
+        self._second_look = None if messages is None else abilities.second_look
         self._model = model
         self._numbering = numbering
         self._title = title
-        self._sources = sources
-        self._messages = messages
-        """The session up to this response."""
+        self._sources = abilities.sources
+        self._messages = messages or ()
         self._ended_text: _EndedText | None = None
         self._open_texts: dict[int, _ShownText] = {}
         self._texts: dict[int, Text] = {}

@@ -16,6 +16,7 @@ from footnote.db import runs as db
 from footnote.db.engine import Database
 from footnote.db.errors import DatabaseFailed, DatabaseRefused
 from footnote.db.files import library_urls_by_file
+from footnote.db.progress import run_progress
 from footnote.db.runs import TurnRow, messages_by_run, turns
 from footnote.protocol.errors import FootnoteError, LimitReached, UsageError
 from footnote.protocol.events import ErrorBody
@@ -235,6 +236,7 @@ class RunExecutor:
         head, found = live.head, live.interrupted
         if found is not None:
             await self._count_adoption(live)
+            live.budget.restore((await self._database.read(run_progress(head.id))).spent)
         workspace = self._sessions.workspace(head.user_id, head.session_id)
         messages, all_messages, summary = await self._load_messages(head, workspace)
         model = live.model or await live.cancel.wait(self._run_builder.model(head.request.agent_id, head.request.model))

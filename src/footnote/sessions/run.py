@@ -11,11 +11,12 @@ from typing import Literal, Protocol, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
+from footnote.agent.budget import RunBudget, with_updates
 from footnote.agent.loop import run as run_turn
 from footnote.agent.turn import CallBegun, CallEnded, Checkpoint, HistorySummarised, MessageCompleted, Turn
 from footnote.agent.turn_state import TurnState
 from footnote.cancel import CancelScope
-from footnote.db import approvals
+from footnote.db import approvals, progress
 from footnote.db import runs as db
 from footnote.db import sessions as index
 from footnote.db.errors import DatabaseFailed
@@ -27,6 +28,7 @@ from footnote.protocol.errors import FootnoteError
 from footnote.protocol.events import (
     ApprovalRequired,
     BlockDelta,
+    BudgetUpdate,
     ErrorBody,
     Event,
     MessageDelta,
@@ -37,6 +39,7 @@ from footnote.protocol.events import (
 )
 from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import Message, ToolCall
+from footnote.protocol.plans import Budget
 from footnote.protocol.sessions import RunMode, RunState
 from footnote.protocol.tools import Locale
 from footnote.sessions.approvals import StoredApprovals
@@ -189,6 +192,9 @@ class LiveRun:
         self.log = RunLog(lease, interrupted.last_id if interrupted else 0)
         self.cancel = CancelScope()
         self.clock = clock
+        self.budget = RunBudget(
+            head.request.budget or Budget(), started_at=head.created_at, clock=clock, store=self._store_spent
+        )
         self.slot: RunSlot | None = None
         self.task: asyncio.Task[None] | None = None
         self._phase = RunPhase.QUEUED
@@ -254,7 +260,9 @@ class LiveRun:
     async def answer(self, turn: Turn, model: Model, resources: RunResources, approver: Approver) -> None:
         self.model = model
         self._turn = TurnState(turn, model.id, model.profile.price)
-        steps = run_turn(self._turn, model, resources.toolbox, resources.abilities, self.cancel, approver)
+        steps = run_turn(self._turn, model, resources.toolbox, resources.abilities, self.cancel, approver, self.budget)
+        if self.budget.is_limited:
+            steps = with_updates(steps, self.budget)
         append, run_log = self._journal.append, self.log
         async with aclosing(steps):
             async for step in steps:
@@ -296,6 +304,9 @@ class LiveRun:
                     approvals.require_approval, self.log.lease, event.tool_use_id, event.name, self.clock()
                 )
                 await self._journal.write(self.log, requiring, event)
+            case BudgetUpdate():
+                storing = partial(progress.store_spent, self.log.lease, self.budget.to_store())
+                await self._journal.write(self.log, storing, event)
             case MessageDelta():
                 pass  # sent with the end
             case MessageStop():
@@ -303,6 +314,9 @@ class LiveRun:
                 await self._end()
             case _:
                 self._journal.append(self.log, event)
+
+    async def _store_spent(self, spent: bytes) -> None:
+        await self._journal.write(self.log, partial(progress.store_spent, self.log.lease, spent))
 
     # The end -----------------------------------------------------------------------------------------------
 
@@ -373,7 +387,9 @@ class LiveRun:
             error=turn.error,
             attachments=turn.attachments,
             unsourced=delta.delta.unsourced is True,
+            spent=self.budget.spent if self.budget.is_limited else None,
         )
+        self.budget.stop()
         terms = await index_terms("\n\n".join(response.text for response in turn.responses))
         now = self.clock()
         finish = partial(self._finish, _RUN_STATES.get(reason, "done"), encode(ending), terms, now)

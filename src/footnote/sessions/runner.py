@@ -9,11 +9,11 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
-from typing import cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from footnote.agent.budget import check_price_known
 from footnote.bus.base import Bus, LocalBus
 from footnote.db import approvals, leases
 from footnote.db import files as db_files
@@ -21,6 +21,7 @@ from footnote.db import runs as db
 from footnote.db import sessions as index
 from footnote.db.engine import Database
 from footnote.db.errors import DatabaseFailed
+from footnote.db.progress import run_progress
 from footnote.db.runs import TurnRow, turns
 from footnote.db.script import Script, Steps, script
 from footnote.models.base import Model
@@ -28,13 +29,13 @@ from footnote.protocol import format_time, new_id
 from footnote.protocol.errors import Unknown, UsageError
 from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import AssistantMessage, Message, UserMessage, user_message
+from footnote.protocol.plans import Budget
 from footnote.protocol.sessions import (
     ACTIVE,
     Approval,
     NewMessage,
     RetryRequest,
     RunMode,
-    RunState,
     RunView,
     StartedRun,
     parse_locale,
@@ -127,7 +128,7 @@ class Runner:
         if (same := await self._submitter.find_submitted(user_id, session_id, new.client_id)) is not None:
             return _to_started_run(same)
         files = await self._load_files(user_id, session_id, new.attachments or ())
-        model, asked = await self._build_request(agent_id or session.agent_id, new, new.content, mode)
+        model, asked = await self._build_request(agent_id or session.agent_id, new, new.content, mode, new.budget)
         submitted = await self._submitter.submit(user_id, session_id, new, asked, files=files)
         return self._start_run(submitted, model, approver)
 
@@ -146,7 +147,7 @@ class Runner:
         session = await self._sessions.head(user_id, session_id)
         turn = await self._submitter.find_turn(user_id, session_id, message_id)
         question = stored.question_decoder.decode(turn.question).text
-        model, asked = await self._build_request(session.agent_id, again, question, _mode_of(turn))
+        model, asked = await self._build_request(session.agent_id, again, question, _mode_of(turn), _budget_of(turn))
         return self._start_run(await self._submitter.resubmit(user_id, session_id, turn, asked), model, None)
 
     async def edit(self, user_id: str, session_id: str, message_id: str, new: NewMessage) -> StartedRun:
@@ -159,7 +160,8 @@ class Runner:
             files = await self._load_attachments(user_id, session_id, turn)
         else:
             files = await self._load_files(user_id, session_id, new.attachments)
-        model, asked = await self._build_request(session.agent_id, new, new.content, _mode_of(turn))
+        budget = _budget_of(turn) if new.budget is None else new.budget
+        model, asked = await self._build_request(session.agent_id, new, new.content, _mode_of(turn), budget)
         submitted = await self._submitter.submit(user_id, session_id, new, asked, files=files, instead_of=turn)
         return self._start_run(submitted, model, None)
 
@@ -174,13 +176,21 @@ class Runner:
         return [there[file.path] for file in attachments_of(turn) if file.path in there]
 
     async def _build_request(
-        self, agent_id: str, options: NewMessage | RetryRequest, question: str, mode: RunMode = "answer"
+        self,
+        agent_id: str,
+        options: NewMessage | RetryRequest,
+        question: str,
+        mode: RunMode = "answer",
+        budget: Budget | None = None,
     ) -> tuple[Model, RunRequest]:
         """Called before anything is stored, so that a request that is refused leaves no trace. Without a supported
         locale of the client, the run has the language of its question."""
         self.executor.check_capacity()
         model = await self._run_builder.model(agent_id, options.model)
-        return model, RunRequest(agent_id, model.id, parse_locale(options.locale) or detect_locale(question), mode)
+        if budget is not None:
+            check_price_known(model, budget)
+        locale = parse_locale(options.locale) or detect_locale(question)
+        return model, RunRequest(agent_id, model.id, locale, mode, budget)
 
     def _start_run(self, submitted: SubmittedRun, model: Model, approver: Approver | None) -> StartedRun:
         head = submitted.head
@@ -196,19 +206,7 @@ class Runner:
         row = await self._database.read(db.run(run_id))
         if row is None or row.user_id != user_id:
             raise Unknown("There is no such run.", code="run_not_found")
-        ending = stored.ending_decoder.decode(row.ending) if row.ending else None
-        return RunView(
-            run_id=row.id,
-            session_id=row.session_id,
-            message_id=row.message_id,
-            state=cast("RunState", row.state),
-            model=stored.request_decoder.decode(row.asked).model,
-            created_at=format_time(row.created_at),
-            ended_at=format_time(row.ended_at) if row.ended_at is not None else None,
-            stop_reason=ending.stop_reason if ending else None,
-            usage=ending.usage if ending else None,
-            error=ending.error if ending else None,
-        )
+        return stored.run_view(row, (await self._database.read(run_progress(run_id))).spent)
 
     def follow(self, run_id: str, after: int = 0, *, idle_seconds: float | None = None) -> AsyncGenerator[bytes, None]:
         """The events of a run after an id, from the live log, another replica or the database, to its end; b"" after
@@ -302,6 +300,10 @@ def _to_started_run(head: RunHead) -> StartedRun:
 
 def _mode_of(turn: TurnRow) -> RunMode:
     return stored.request_decoder.decode(turn.asked).mode
+
+
+def _budget_of(turn: TurnRow) -> Budget | None:
+    return stored.request_decoder.decode(turn.asked).budget
 
 
 def _turns_of(messages: Sequence[Message]) -> list[tuple[str, list[AssistantMessage]]]:

@@ -1,18 +1,21 @@
 """The turns of a session as they are stored: branches, decoders, and the conversation that a model reads."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
+from footnote.agent.budget import spent_of
 from footnote.agent.turn import Resumed
-from footnote.db.runs import InterruptedRun, TurnRow
+from footnote.db.runs import InterruptedRun, RunRow, TurnRow
+from footnote.protocol import format_time
 from footnote.protocol.events import ErrorBody, TurnStopReason, TurnUsage
 from footnote.protocol.files import FileRecord, format_attachments
 from footnote.protocol.messages import AssistantMessage, Image, Message, Text, ToolResultMessage, Usage, UserMessage
 from footnote.protocol.plans import Budget, Spent
-from footnote.protocol.sessions import RunMode
+from footnote.protocol.sessions import RunMode, RunState, RunView
 from footnote.protocol.tools import Locale, ToolResult
 
 
@@ -71,6 +74,28 @@ files_decoder = msgspec.json.Decoder(tuple[FileRecord, ...])
 message_decoder = msgspec.json.Decoder(AssistantMessage | ToolResultMessage)
 _result_decoder = msgspec.json.Decoder(ToolResult)
 encode = msgspec.json.encode
+
+
+def run_view(row: RunRow, spent: bytes | None) -> RunView:
+    """A run as its user sees it. `spent`: what it had used when that was stored last."""
+    asked = request_decoder.decode(row.asked)
+    ending = ending_decoder.decode(row.ending) if row.ending else None
+    used = (ending.spent if ending else None) or spent_of(spent)
+    return RunView(
+        run_id=row.id,
+        session_id=row.session_id,
+        message_id=row.message_id,
+        state=cast("RunState", row.state),
+        model=asked.model,
+        created_at=format_time(row.created_at),
+        ended_at=format_time(row.ended_at) if row.ended_at is not None else None,
+        stop_reason=ending.stop_reason if ending else None,
+        usage=ending.usage if ending else None,
+        error=ending.error if ending else None,
+        mode=asked.mode,
+        budget=asked.budget or UNSET,
+        spent=UNSET if asked.budget is None else used,
+    )
 
 
 class AttachedFiles(Struct, frozen=True):

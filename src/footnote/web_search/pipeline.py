@@ -3,8 +3,9 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from copy import copy
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -49,6 +50,7 @@ log = logging.getLogger(__name__)
 
 CRAWL_TIMEOUT_SECONDS = 8.0
 """The deadline of all pages together. A page that is not read by then is left out."""
+PAGES_USED_UP = "the pages that this run may read are used up"
 MAX_PASSAGE_TOKENS = 6_000
 """The limit for the passages that a model reads to summarise them, and for a single page that it requested."""
 
@@ -109,6 +111,15 @@ class WebSearch:
         self._finder = finder
         self._crawler = crawler
         self._library = library
+        self._allow_pages: Callable[[int], int] | None = None
+
+    def within(self, limit: Callable[[Model], Model], allow_pages: Callable[[int], int]) -> "WebSearch":
+        """A copy that keeps to a budget. `limit`: the model with its calls counted. `allow_pages`: how many of so many
+        pages may be read now."""
+        other = copy(self)
+        other._model = None if self._model is None else limit(self._model)  # noqa: SLF001 - the same class
+        other._allow_pages = allow_pages  # noqa: SLF001 - see above
+        return other
 
     async def search(self, request: SearchRequest) -> AsyncGenerator[Progress | SearchAnswer, None]:
         """Raises `SearchFailed` if no provider answers."""
@@ -164,20 +175,41 @@ class WebSearch:
             async for page in page_stream:
                 pages[page.url] = page
                 yield Progress("reading", len(pages), total, domain_of(page.url))
+        unread = sum(page.report.reason == PAGES_USED_UP for page in pages.values())
+        state.notes += [f"{unread} of {len(pages)} pages were not read: {PAGES_USED_UP}."] if unread else []
         state.collected = collect_sources(hits, pages, self._sources, self.settings.allow_private_hosts)
         # Concurrently, because the user has already waited for the pages.
         store_notes, _ = await asyncio.gather(self.store_snapshots(state.collected), self._rank_passages(state))
         state.notes += store_notes
 
-    def crawl(self, urls: Sequence[str], timeout_seconds: float | None = None) -> AsyncGenerator[CrawledPage, None]:
-        """Reads pages of the web, as they arrive. `timeout_seconds` None: within the deadline of a search."""
-        return self._crawler.read_pages(
-            urls,
+    async def crawl(
+        self, urls: Sequence[str], timeout_seconds: float | None = None
+    ) -> AsyncGenerator[CrawledPage, None]:
+        """Reads pages of the web, as they arrive. `timeout_seconds` None: within the deadline of a search. Those that
+        the budget does not allow come first, unread."""
+        allowed = await self._allowed(urls)
+        for url in urls:
+            if url not in allowed:
+                yield CrawledPage(url, None, PageReport(url=url, status="snippet", reason=PAGES_USED_UP))
+        pages = self._crawler.read_pages(
+            [url for url in urls if url in allowed],
             timeout_seconds=timeout_seconds or min(CRAWL_TIMEOUT_SECONDS, self.settings.timeout_seconds),
             respect_robots=self.settings.respect_robots,
             private_hosts=frozenset(self.settings.allow_private_hosts),
             no_cache=not self.settings.cache_ttl_minutes,
         )
+        async with aclosing(pages):
+            async for page in pages:
+                yield page
+
+    async def _allowed(self, urls: Sequence[str]) -> frozenset[str]:
+        """Those that may be read within the budget. What is in the cache costs none: a search that is carried out
+        again after a crash counts the same pages once."""
+        if self._allow_pages is None or not urls:
+            return frozenset(urls)
+        free = await self._crawler.cached_urls(urls) if self.settings.cache_ttl_minutes else frozenset[str]()
+        counted = [url for url in dict.fromkeys(urls) if url not in free]
+        return free.union(counted[: self._allow_pages(len(counted))])
 
     async def _read_library(self, urls: Sequence[str]) -> AsyncGenerator[CrawledPage, None]:
         for url in urls:

@@ -75,7 +75,7 @@ def _to_source(hit: SearchHit, page: CrawledPage | None, snapshot: Snapshot | No
         snippet=hit.description,
         domain=domain_of(hit.url),
         number=number,
-        status="snippet" if page is None else "read" if read else "failed",
+        status="read" if read else "snippet" if page is None else page.report.status,
         published=hit.published or (read.published if read else None),
         snapshot_id=snapshot.id if snapshot else None,
         fetched_at=snapshot.fetched_at if snapshot else None,

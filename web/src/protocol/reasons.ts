@@ -40,6 +40,7 @@ export const SENTENCES = phrases({
   en: {
     // Models
     aborted: "The answer was stopped. What came before is saved.",
+    budget_used_up: "The budget was used up before the answer. Ask again with more time or money.",
     model_connection_lost:
       "The connection to {provider} was lost in the middle of the answer. What came before is saved. ({detail})",
     model_context_overflow:
@@ -122,6 +123,8 @@ export const SENTENCES = phrases({
     approval_expired: "This request for permission has expired; the tool wasn’t run.",
     approval_not_found: "This request for permission no longer exists.",
     approval_run_ended: "The answer has ended, so no decision is needed.",
+    budget_needs_price:
+      "What {model} costs isn’t known, so a budget in dollars can’t be kept. Limit the time or the pages instead.",
     check_failed: "The check didn’t work: {reason}",
     check_needs_one: "Give a text or the address of a page, not both.",
     check_needs_web: "No agent of this server may read the web, so links can’t be checked.",
@@ -168,6 +171,7 @@ export const SENTENCES = phrases({
   vi: {
     // Models
     aborted: "Câu trả lời đã bị dừng. Phần đã có vẫn được lưu.",
+    budget_used_up: "Ngân sách đã hết trước khi có câu trả lời. Hãy hỏi lại với nhiều thời gian hoặc tiền hơn.",
     model_connection_lost: "Mất kết nối với {provider} khi đang trả lời. Phần đã có vẫn được lưu. ({detail})",
     model_context_overflow:
       "Cuộc trò chuyện quá dài đối với mô hình này. Hãy bắt đầu cuộc mới hoặc chọn mô hình có ngữ cảnh lớn hơn.",
@@ -249,6 +253,8 @@ export const SENTENCES = phrases({
     approval_expired: "Yêu cầu cho phép đã hết hạn; công cụ không được chạy.",
     approval_not_found: "Yêu cầu cho phép này không còn nữa.",
     approval_run_ended: "Câu trả lời đã kết thúc nên không cần quyết định nữa.",
+    budget_needs_price:
+      "Không biết giá của {model} nên không thể giữ ngân sách tính bằng đô la. Hãy giới hạn thời gian hoặc số trang.",
     check_failed: "Không kiểm tra được: {reason}",
     check_needs_one: "Hãy đưa một văn bản hoặc địa chỉ một trang, không phải cả hai.",
     check_needs_web: "Không tác nhân nào của máy chủ này được đọc web, nên không kiểm tra được liên kết.",
@@ -295,6 +301,7 @@ export const SENTENCES = phrases({
   zh: {
     // Models
     aborted: "回答已停止，之前的内容已保存。",
+    budget_used_up: "预算在得到回答之前就用完了。请用更多的时间或费用再问一次。",
     model_connection_lost: "回答过程中与 {provider} 的连接中断，之前的内容已保存。（{detail}）",
     model_context_overflow: "对话对此模型来说太长。请新建对话，或选择上下文更大的模型。",
     model_empty_response: "{provider} 返回了空的回答。",
@@ -373,6 +380,7 @@ export const SENTENCES = phrases({
     approval_expired: "许可请求已过期，工具未运行。",
     approval_not_found: "该许可请求已不存在。",
     approval_run_ended: "回答已结束，无需再决定。",
+    budget_needs_price: "不知道 {model} 的价格，因此无法遵守以美元计的预算。请改为限制时间或页数。",
     check_failed: "核查失败：{reason}",
     check_needs_one: "请提供一段文本或一个网页地址，不要两者都给。",
     check_needs_web: "此服务器上没有智能体可以读取网页，因此无法核查链接。",

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Literal, Protocol
 from uuid import uuid4
@@ -177,6 +178,16 @@ class Crawler:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def cached_urls(self, urls: Sequence[str]) -> frozenset[str]:
+        """Those whose pages are in the cache and need no request."""
+        found: set[str] = set()
+        for url in urls:
+            with suppress(PageFailed):
+                cached = await self._cached_page(PageUrl.parse(url))
+                if cached is not None and self._clock.wall() < cached.fresh_until:
+                    found.add(url)
+        return frozenset(found)
 
     async def _read_page(self, url: str, fetch: _PageFetch) -> CrawledPage:
         """Reads a page. One that another search is reading is awaited instead of fetched twice; its text is public, so
