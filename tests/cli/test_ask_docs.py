@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from footnote.cli import COMMANDS, CommandParser, Exit, ask, search, sessions
+from footnote.cli import COMMANDS, CommandParser, Exit, ask, research, search, sessions
 from footnote.protocol.events import Event
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
@@ -20,7 +20,7 @@ def section(command: str) -> str:
 
 def options(command: str) -> set[str]:
     commands = CommandParser().add_subparsers()
-    {"ask": ask, "search": search}[command].register(commands)
+    {"ask": ask, "research": research, "search": search}[command].register(commands)
     hidden = {"--help", "--home", "--config"}
     return {
         option
@@ -33,7 +33,18 @@ def options(command: str) -> set[str]:
 
 @pytest.mark.parametrize("command", ["ask", "search"])
 def test_the_table_has_every_option_and_no_other(command: str) -> None:
-    assert set(re.findall(r"^\| `(--[a-z-]+)", section(command), re.MULTILINE)) == options(command)
+    assert named_options(command) == options(command)
+
+
+def test_the_table_of_research_has_what_ask_does_not_have() -> None:
+    assert named_options("research") == options("research") - options("ask") | {"--output"}
+    assert options("ask") - options("research") == {"--show-thinking"}
+
+
+def named_options(command: str) -> set[str]:
+    """The options in the first column."""
+    rows = [line for line in section(command).splitlines() if line.startswith("| `--")]
+    return {option for row in rows for option in re.findall(r"--[a-z-]+", re.split(r"(?<!\\)\|", row)[1])}
 
 
 def test_every_option_of_the_actions_of_sessions_is_named() -> None:

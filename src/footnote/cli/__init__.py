@@ -24,11 +24,14 @@ class Exit(IntEnum):
     FAILURE = 1
     USAGE = 2
     """Wrong arguments, or a configuration that cannot be used."""
+    NO_REPORT = 3
+    """A research run ended without a report."""
     INTERRUPTED = 130
 
 
 COMMANDS = {
     "ask": ("footnote.cli.ask", "ask one question and read the answer as it is written"),
+    "research": ("footnote.cli.research", "plan, read in parallel, and write a report within a budget"),
     "search": ("footnote.cli.search", "search the web, read the pages, and see how each of them went"),
     "check": ("footnote.cli.check", "compare the statements of a text with the pages that it links to"),
     "sessions": ("footnote.cli.sessions", "stored conversations: list, show, export, delete them"),

@@ -117,9 +117,10 @@ def _is_utf8(stream: TextIO) -> bool:
 
 
 class Interrupts:
-    """Ctrl-C and SIGTERM: the first one asks the command to stop, the second one ends the process at once.
+    """Ctrl-C and SIGTERM: the first one asks the command to stop, the second one ends the process at once. A command
+    that can finish early does so at the first Ctrl-C, and stops at the next signal.
 
-    Active inside its `with`. `is_requested` is true from the first signal on.
+    Active inside its `with`. `is_requested` is true once the command shall stop.
 
     The handlers are plain signal handlers, not the event loop's own, so that the second signal also ends a
     process whose loop is stuck, for example in a write to a pager that does not read.
@@ -128,6 +129,7 @@ class Interrupts:
     def __init__(self) -> None:
         self.is_requested = False
         self._callback: Callable[[], object] | None = None
+        self._finish: Callable[[], object] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._previous_handlers: dict[signal.Signals, Any] = {}
 
@@ -142,13 +144,17 @@ class Interrupts:
         for number, handler in self._previous_handlers.items():
             signal.signal(number, handler)
 
-    def on_interrupt(self, callback: Callable[[], object]) -> None:
-        """Sets what the first signal calls, in the event loop."""
-        self._loop, self._callback = asyncio.get_running_loop(), callback
+    def on_interrupt(self, callback: Callable[[], object], *, finish: Callable[[], object] | None = None) -> None:
+        """Sets what the first signal calls, in the event loop. `finish`: what the first Ctrl-C calls instead."""
+        self._loop, self._callback, self._finish = asyncio.get_running_loop(), callback, finish
 
-    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
         if self.is_requested:
             os._exit(Exit.INTERRUPTED)
+        if self._loop is not None and self._finish is not None and number == signal.SIGINT:
+            finish, self._finish = self._finish, None
+            self._loop.call_soon_threadsafe(finish)
+            return
         self.is_requested = True
         if self._loop is None or self._callback is None:
             raise KeyboardInterrupt

@@ -9,7 +9,7 @@ from contextlib import aclosing, suppress
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from footnote.cli import Exit
 from footnote.cli.approval import ApprovalRequests, Keyboard, TerminalApproval
@@ -42,6 +42,7 @@ from footnote.protocol.events import (
     TextGrowth,
     TurnStopReason,
     TurnUsage,
+    item_of,
 )
 from footnote.protocol.files import FileRecord
 from footnote.protocol.sessions import Approval, NewMessage, NewSession, StartedRun
@@ -51,6 +52,9 @@ from footnote.workspace.text import pluralize
 
 # Chinese and Japanese are written without spaces: there a character counts as a word.
 _word = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+
+SavedFile: TypeAlias = tuple[str, Path]
+"""The path of a file in the workspace, and on this machine."""
 
 UNSOURCED: dict[Locale, tuple[str, str]] = {
     "en": ("Nothing was looked up for this answer. To have it looked up:", "Look it up"),
@@ -88,7 +92,9 @@ def check_question_options(arguments: argparse.Namespace) -> None:
 
 
 class QuestionCommand:
-    """One question: its run, followed on the screen."""
+    """One question: its run, followed on the screen. `folder`: where files are saved in the home folder."""
+
+    folder = "ask"
 
     def __init__(self, arguments: argparse.Namespace, live: LiveCommand) -> None:
         self._arguments = arguments
@@ -137,10 +143,13 @@ class QuestionCommand:
                 with suppress(FootnoteError):
                     await backend.delete_session(session_id)
             raise
-        interrupts.on_interrupt(lambda: self._stop(backend, run))
+        self._handle_interrupts(backend, run)
         if interrupts.is_requested:
             self._stop(backend, run)
         return run
+
+    def _handle_interrupts(self, backend: SessionBackend, run: StartedRun) -> None:
+        self._live.interrupts.on_interrupt(lambda: self._stop(backend, run))
 
     def _message(self, question: str, files: Sequence[str]) -> NewMessage:
         budget = budget_from(self._arguments)
@@ -182,20 +191,20 @@ class QuestionCommand:
             f"{self._arguments.server}/v2/runs/{run.run_id}/approvals",
         )
 
-    async def _save(self, backend: SessionBackend, run: StartedRun) -> tuple[list[tuple[str, Path]], list[Line]]:
-        """Saves the files of the run on this machine: pairs of path and place, or the error lines."""
+    async def _save(self, backend: SessionBackend, run: StartedRun) -> tuple[list[SavedFile], list[Line]]:
+        """Saves the files of the run on this machine, or returns the error lines."""
         if not isinstance(backend, LocalBackend):
             return [], []
         workspace = backend.workspace(run.session_id)
         try:
             home = self._arguments.home or home_folder(self._live.environ)
-            folder = self._arguments.output or home / "ask" / datetime.now().astimezone().strftime("%Y-%m-%d-%H%M%S")
+            folder = self._arguments.output or home / self.folder / f"{datetime.now().astimezone():%Y-%m-%d-%H%M%S}"
             saved = await save_to(folder, workspace, message_id=run.message_id)
         except UsageError as error:
             return [], [(StyledText(f"Error: {error.message}", "bad"),)]
         return [(record.path, path) for record, path in saved], []
 
-    def _close(self, run: StartedRun | None, saved: list[tuple[str, Path]], unsaved: list[Line]) -> Exit:
+    def _close(self, run: StartedRun | None, saved: list[SavedFile], unsaved: list[Line]) -> Exit:
         code, lines = self._outcome(len(saved))
         lines = [*lines, *unsaved]
         options = self._live.options
@@ -270,6 +279,8 @@ class RunSummary:
 
     def feed(self, event: Event) -> None:
         match event:
+            case _ if item_of(event) is not None:  # no part of the answer
+                pass
             case BlockDelta(index, TextGrowth(text)) | BlockStart(index, TextBlock(text)):
                 self._texts.setdefault(index, []).append(text)
             case BlockStart(content_block=AttachmentsBlock(files)):
@@ -341,7 +352,7 @@ class RunSummary:
         return (StyledText(f"Stopped. Kept: {', '.join(parts)}." if parts else "Stopped. There was no answer yet."),)
 
 
-def file_lines(saved: Sequence[tuple[str, Path]]) -> list[Line]:
+def file_lines(saved: Sequence[SavedFile]) -> list[Line]:
     """Where the files were saved: the path of each in the workspace and on this machine."""
     return [(StyledText(f"Saved {name} as "), StyledText(str(path), "good")) for name, path in saved]
 

@@ -300,6 +300,12 @@ Event: TypeAlias = (
 )
 
 
+def item_of(event: Event) -> str | None:
+    """The item of the plan of a research run to which an event belongs; None: it is an event of the run itself."""
+    parent = getattr(event, "parent", UNSET)
+    return parent if isinstance(parent, str) else None
+
+
 def event_schemas() -> dict[str, Any]:
     """The JSON Schema of each event by its `type`, with the shared `$defs` in each."""
     return {str(kind.__struct_config__.tag): msgspec.json.schema(kind) for kind in get_args(Event)}

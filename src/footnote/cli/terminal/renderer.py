@@ -2,23 +2,21 @@
 
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
-
-import msgspec
+from typing import Protocol
 
 from footnote.cli.terminal.answer import AnswerWriter
+from footnote.cli.terminal.calls import CallLines
 from footnote.cli.terminal.clean import Cleaner, escape_json
 from footnote.cli.terminal.disagreements import FoundDisagreements
 from footnote.cli.terminal.file_proofs import WrittenFileProofs
 from footnote.cli.terminal.footnotes import Footnotes, Layout
-from footnote.cli.terminal.lines import Line, StyledText, Symbols, Tone, symbols_for
-from footnote.cli.terminal.receipt import deviations
+from footnote.cli.terminal.lines import Line, StyledText, symbols_for
+from footnote.cli.terminal.research import ResearchProgress
 from footnote.cli.terminal.screen import OutputSink, Screen
 from footnote.protocol.events import (
     BlockDelta,
     BlockStart,
     BlockStop,
-    CallStatus,
     ContentBlock,
     Event,
     MessageDelta,
@@ -33,8 +31,9 @@ from footnote.protocol.events import (
     ToolResultBlock,
     ToolStatus,
     ToolUseBlock,
+    item_of,
 )
-from footnote.protocol.sources import Receipt, Source
+from footnote.protocol.sources import Source
 from footnote.protocol.sse import encode
 from footnote.protocol.tools import Locale
 
@@ -49,6 +48,10 @@ class Renderer(Protocol):
 
     def add_earlier_sources(self, sources: Iterable[Source]) -> None:
         """Sources of earlier turns, which this one may cite."""
+        ...
+
+    def show_finishing(self) -> None:
+        """The user wants the report of a research run now."""
         ...
 
     def tick(self) -> None:
@@ -72,6 +75,9 @@ class JsonRenderer:
         self._out.write_bytes((escape_json(line) if self._on_terminal else line) + b"\n")
 
     def add_earlier_sources(self, sources: Iterable[Source]) -> None:
+        pass
+
+    def show_finishing(self) -> None:
         pass
 
     def tick(self) -> None:
@@ -102,6 +108,7 @@ class TerminalRenderer:
         self._quiet = quiet
         self._thinking = ThinkingLine(screen, show_text=show_thinking)
         self._calls = CallLines(screen.symbols, clock)
+        self._research = ResearchProgress(screen.symbols, locale, clock)
         self._footnotes = Footnotes()
         self._disagreements = FoundDisagreements()
         self._file_proofs = WrittenFileProofs()
@@ -116,6 +123,16 @@ class TerminalRenderer:
         self._needs_redraw = True
         if not isinstance(event, Ping):
             self._last_event = self._clock()
+        for line in self._research.feed(event):
+            self._note_progress(line)
+        if item_of(event) is None:
+            self._feed_answer(event)
+        elif isinstance(event, BlockStart) and isinstance(event.content_block, ToolResultBlock):
+            # Of the work on an item, only what it has found is shown with the answer.
+            self._footnotes.feed(event)
+            self._disagreements.feed(event)
+
+    def _feed_answer(self, event: Event) -> None:
         self._footnotes.feed(event)
         self._disagreements.feed(event)
         self._file_proofs.feed(event)
@@ -146,12 +163,29 @@ class TerminalRenderer:
     def add_earlier_sources(self, sources: Iterable[Source]) -> None:
         self._footnotes.add_earlier_sources(sources)
 
+    def show_finishing(self) -> None:
+        self._research.is_finishing = True
+        self._needs_redraw = True
+
     def _restart(self) -> None:
         """What was printed stays, because a terminal cannot take it back; the repeated round prints it again."""
         self._end_all()
         self._calls.clear()
+        next_step = "The research goes on." if self._research.is_going_on else "This part of the answer starts again:"
         if not self._quiet:
-            self._screen.note((StyledText("The server was interrupted. This part of the answer starts again:"),))
+            self._screen.note((StyledText(f"The server was interrupted. {next_step}"),))
+
+    def _print_plan(self) -> None:
+        """The plan as it ended. Where nothing is live, its lines were printed one by one."""
+        lines = self._research.take_plan(self._screen.size[0])
+        if self._screen.live_notes and not self._quiet:
+            for line in lines:
+                self._screen.note(line, cut=True)
+
+    def _print_totals(self) -> None:
+        self._print_plan()
+        for line in self._research.take_totals() if not self._quiet else ():
+            self._screen.note(line)
 
     def _push(self, text: str) -> None:
         if self._answer.push(text):
@@ -160,12 +194,14 @@ class TerminalRenderer:
     def _begin(self, block: ContentBlock) -> None:
         match block:
             case TextBlock(text):
+                self._print_totals()
                 self._answer.begin()
                 self._push(text)
             case ThinkingBlock(text) if not self._quiet:
                 self._thinking.begin()
                 self._thinking.push(text)
             case ToolUseBlock():
+                self._print_plan()
                 self._calls.begin(block)
             case ToolResultBlock():
                 line = self._calls.finish(block)
@@ -191,23 +227,25 @@ class TerminalRenderer:
             self._screen.note(line)
 
     def tick(self) -> None:
-        if self._screen.region is None or not (self._needs_redraw or self._calls or self._is_awaiting_model):
+        is_moving = self._calls or self._is_awaiting_model or self._research
+        if self._screen.region is None or not (self._needs_redraw or is_moving):
             return
         self._needs_redraw = False
         columns, rows = self._screen.size
-        status = self._status(columns) if self._screen.live_notes and not self._quiet else []
+        status = self._status(columns, rows) if self._screen.live_notes and not self._quiet else []
         tail = self._answer.tail(columns, rows)
         gap = [""] if status and (tail or self._screen.has_gap_before_note) else []
         self._screen.show(tail, [*gap, *status])
 
-    def _status(self, columns: int) -> list[str]:
+    def _status(self, columns: int, rows: int) -> list[str]:
         paint = self._screen.region.paint if self._screen.region else None
         lines = [*self._thinking.lines(), *self._calls.lines()]
-        if self._is_awaiting_model:
+        if self._is_awaiting_model and not self._research.is_going_on:
             # Whole seconds, as for calls. A model on a slow machine may need minutes before its first word.
             seconds = int(self._clock() - self._last_event)
             waited = f"{self._screen.symbols.dot}{seconds}s" if seconds >= MIN_SHOWN_SECONDS else ""
             lines = [(StyledText(f"waiting for {self._awaited_model}{self._screen.symbols.ellipsis}{waited}", "dim"),)]
+        lines += self._research.lines(columns, rows - len(lines) - 2)
         return [paint.line(line, columns) for line in lines] if paint else []
 
     @property
@@ -216,146 +254,12 @@ class TerminalRenderer:
 
     def close(self) -> None:
         self._end_all()
+        self._print_totals()
         layout = Layout(self._screen.answer_columns, symbols_for(self._screen.out.encoding), self._locale)
         self._answer.add(self._disagreements.lines(layout))
         self._answer.add(self._file_proofs.lines(layout))
         self._answer.add(self._footnotes.lines(layout))
         self._screen.show([], [])
-
-
-# Status lines --------------------------------------------------------------------------------------------
-
-
-_DETAIL_LENGTH = 60
-_RESULT_LENGTH = 120
-
-
-class _CallLine:
-    """A call that has no result yet."""
-
-    def __init__(self, title: str, detail: str = "") -> None:
-        self.title = title
-        self.detail = detail
-        self.status: CallStatus = "pending"
-        self.stage = ""
-        self.progress = ""
-        self.started: float | None = None
-        self.ended: float | None = None
-
-
-class CallLines:
-    """Fed the events about calls. Where lines cannot be redrawn, the line that a method returns is printed."""
-
-    def __init__(self, symbols: Symbols, clock: Callable[[], float] = time.monotonic) -> None:
-        self._symbols = symbols
-        self._clock = clock
-        self._open: dict[str, _CallLine] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._open)
-
-    def begin(self, block: ToolUseBlock) -> None:
-        detail = _detail(block.input)
-        title = block.tool_content_message or block.name
-        shown = _truncate(detail, _DETAIL_LENGTH, self._symbols.ellipsis)
-        self._open[block.id] = _CallLine(self._join(title, shown), detail)
-
-    def status(self, event: ToolStatus) -> Line | None:
-        call = self._open.get(event.tool_use_id)
-        if call is None or call.status == event.status:
-            return None
-        call.status = event.status
-        if event.status == "running":
-            call.started = self._clock()
-            return self._line(call)
-        if event.status in ("done", "error"):
-            call.ended = self._clock()
-        return None
-
-    def progress(self, event: ToolProgress) -> Line | None:
-        """A line only when a new stage begins, not for each of a hundred pages."""
-        call = self._open.get(event.tool_use_id)
-        if call is None:
-            return None
-        counted = f"{event.done}/{event.total}" if event.total is not None else ""
-        label = "" if event.label == call.detail else event.label
-        call.progress = " ".join(part for part in (event.stage, counted, label) if part)
-        is_new = event.stage != call.stage
-        call.stage = event.stage
-        return self._line(call) if is_new else None
-
-    def clear(self) -> None:
-        """The round restarts: the model will make the running calls again."""
-        self._open.clear()
-
-    def finish(self, block: ToolResultBlock) -> Line:
-        """The last line about a call."""
-        call = self._open.pop(block.tool_use_id, None) or _CallLine(block.name)
-        call.ended = call.ended or self._clock()
-        failed = block.status == "error"
-        results = [_truncate(part, _RESULT_LENGTH, self._symbols.ellipsis) for part in _result_parts(block)]
-        rest = self._join("", self._duration(call), *results)
-        return (
-            self._symbol("error" if failed else "done"),
-            StyledText(f" {call.title}"),
-            StyledText(rest, "bad" if failed else "dim"),
-        )
-
-    def lines(self) -> list[Line]:
-        """The running calls, in the order in which the model made them."""
-        return [self._line(call, self._duration(call)) for call in self._open.values()]
-
-    def _line(self, call: _CallLine, duration: str = "") -> Line:
-        tone: Tone = "normal" if call.status == "running" else "dim"
-        rest = self._join("", call.progress, duration)
-        return (self._symbol(call.status), StyledText(f" {call.title}", tone), StyledText(rest, "dim"))
-
-    def _symbol(self, status: CallStatus) -> StyledText:
-        match status:
-            case "done":
-                return StyledText(self._symbols.done, "good")
-            case "error":
-                return StyledText(self._symbols.failed, "bad")
-            case _:
-                return StyledText(self._symbols.waiting)
-
-    def _duration(self, call: _CallLine) -> str:
-        if call.started is None:
-            return ""
-        if call.ended is None:
-            # Whole seconds: a line that changes less often is redrawn less often.
-            return f"{int(self._clock() - call.started)}s"
-        return f"{call.ended - call.started:.1f}s"
-
-    def _join(self, first: str, *rest: str) -> str:
-        return self._symbols.dot.join([first, *(part for part in rest if part)])
-
-
-def _detail(arguments: dict[str, Any]) -> str:
-    """The first argument that fits in a line: a query, a path, a URL; not the text of a file."""
-    values = (value for value in arguments.values() if isinstance(value, str))
-    return next((value.strip() for value in values if value.strip() and "\n" not in value), "")
-
-
-def _result_parts(block: ToolResultBlock) -> list[str]:
-    """The number of sources and what went wrong with them, or the first line of the result."""
-    artifact = block.artifact or {}
-    sources: Any = artifact.get("sources")
-    if isinstance(sources, list) and block.status == "success":
-        count = len(sources)  # pyright: ignore[reportUnknownArgumentType] - an artifact is foreign JSON
-        return ["1 source" if count == 1 else f"{count} sources", *_deviations(artifact.get("receipt"))]
-    return [block.content.strip().partition("\n")[0]]
-
-
-def _deviations(receipt: Any) -> list[str]:
-    try:
-        return deviations(msgspec.convert(receipt, Receipt))
-    except msgspec.ValidationError:
-        return []
-
-
-def _truncate(text: str, length: int, ellipsis: str) -> str:
-    return text if len(text) <= length else text[: length - len(ellipsis)].rstrip() + ellipsis
 
 
 class ThinkingLine:
