@@ -119,6 +119,14 @@ def is_opinion(unquoted: str) -> bool:
     return bool(fact_phrases.OPINIONS.search(unquoted) or fact_phrases.ADVICE.search(unquoted))
 
 
+def is_about_the_answer(text: str) -> bool:
+    """Whether a sentence, its quotations aside, speaks of the answer itself or of what its author did."""
+    unquoted = _QUOTATION.sub(" ", text)
+    return any(
+        _starts_with(phrase.match, unquoted) for phrase in (fact_phrases.FIRST_PERSON, fact_phrases.ABOUT_THE_TEXT)
+    )
+
+
 def _is_judgement(unquoted: str) -> bool:
     return bool(fact_phrases.EVALUATIONS.search(unquoted)) and not fact_phrases.REPORTED.search(unquoted)
 

@@ -6,7 +6,7 @@ it counts, so that the cost of a statement does not grow with the length of the 
 
 import heapq
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from footnote.evidence.page_index import PageIndex
 from footnote.evidence.sources import Sources
@@ -37,7 +37,7 @@ class SuggestionFinder:
 
     def find(self, text: str, preferred: Sequence[int] = ()) -> tuple[int, Evidence] | None:
         """The number of the source that supports a statement, with the evidence. `preferred` sources come first."""
-        for number, page in self._candidates(text, preferred):
+        for number, page in self.pages_about(text, preferred):
             if self._comparisons_left == 0:
                 return None
             self._comparisons_left -= 1
@@ -46,12 +46,17 @@ class SuggestionFinder:
                 return number, evidence
         return None
 
-    def _candidates(self, text: str, preferred: Sequence[int]) -> list[tuple[int, PageIndex]]:
+    def pages_about(
+        self, text: str, preferred: Sequence[int] = (), *, excluded: Collection[int] = ()
+    ) -> list[tuple[int, PageIndex]]:
+        """The few pages that have most of the words of a statement, with the numbers of their sources."""
         if len(text) > _MAX_LENGTH or not self._pages:
             return []
         by_language = {language: self._weights(text, language) for language in self._languages}
         shares: dict[int, float] = {}
-        for at, (_, page) in enumerate(self._pages):
+        for at, (number, page) in enumerate(self._pages):
+            if number in excluded:
+                continue
             weights = by_language[page.language]
             share = sum(weight for key, weight in weights.items() if page.has_term(key))
             if share >= _MIN_PAGE_SHARE * sum(weights.values()) > 0:

@@ -1,0 +1,44 @@
+"""Findings: the statements of a reader that its sources support."""
+
+from footnote.protocol.messages import Text
+from research.finding_samples import Pages
+
+
+def test_supported_and_partial_statements_are_kept_and_all_others_dropped() -> None:
+    pages = Pages()
+    pages.add("a.example", "The station of Halden has 42 turbines. It was opened in 1931 by the king.")
+    found = pages.findings(
+        q1=(
+            "I searched the web for it [1].\n\n## The station [1]\n\n"
+            "The station of Halden has 42 turbines [1]. The station of Halden has 57 turbines [1]. "
+            "Its cat is called Mona and weighs 4 kg [1]. It was built by Voith in 1929. "
+            "Halden was visited by 3 million people [7].\n"
+        )
+    )
+    assert [one.text for one in found] == ["The station of Halden has 42 turbines. [1]"]
+    [citation] = found[0].citations
+    assert citation.verdict == "supported"
+    assert found[0].text[citation.start : citation.end] == "The station of Halden has 42 turbines."
+
+
+def test_several_footnotes_of_one_statement_are_one_finding_with_those_that_support_it() -> None:
+    pages = Pages()
+    pages.add("a.example", "The station of Halden has 42 turbines.")
+    pages.add("b.example", "The market of Moss is held every week.")
+    pages.add("c.example", "The station of Halden has 42 turbines.")
+    [finding] = pages.findings(q1="The station of Halden has 42 turbines [1][2, 3].")
+    assert (finding.text, finding.numbers) == ("The station of Halden has 42 turbines. [1][3]", (1, 3))
+
+
+def test_a_footnote_within_a_statement_keeps_its_place() -> None:
+    pages = Pages()
+    pages.add("a.example", "The station of Halden has 42 turbines.")
+    pages.add("b.example", "The station of Halden is operated by Nordkraft.")
+    [finding] = pages.findings(q1="The station of Halden has 42 turbines [1], and it is operated by Nordkraft [2].")
+    assert finding.text == "The station of Halden has 42 turbines [1], and it is operated by Nordkraft. [2]"
+    assert pages.marks(finding.text) == []
+
+
+def test_a_text_without_verdicts_has_no_findings() -> None:
+    assert Pages().findings(q1="") == ()
+    assert Text("The station has 42 turbines [1].").citations == ()
