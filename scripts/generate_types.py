@@ -11,7 +11,7 @@ from typing import Any, get_args
 import msgspec
 from msgspec import inspect
 
-from footnote.protocol import accounts, events, files, history, sessions, sources
+from footnote.protocol import accounts, events, files, history, plans, sessions, sources
 from footnote.server.routes import about, catalog
 from footnote.server.routes import accounts as account_routes
 
@@ -25,6 +25,9 @@ ANSWERS: tuple[type[msgspec.Struct], ...] = (
     sessions.SourceView,
     sessions.RunView,
     sessions.StartedRun,
+    plans.PlanChanges,
+    plans.PlanView,
+    plans.Clarification,
     files.FileList,
     files.FileContent,
     files.FileVersions,

@@ -15,6 +15,10 @@ AS_SHOWN = r"""(log) => {
   const copy = log.cloneNode(true);
   // A line that counts seconds.
   for (const waiting of copy.querySelectorAll(".chat-waiting")) waiting.replaceWith("Working…");
+  // Bars that show how the time goes by.
+  for (const bars of copy.querySelectorAll(".chat-budget")) bars.remove();
+  // What was said to screen readers last.
+  for (const said of copy.querySelectorAll(".ui-hidden[role=status]")) said.textContent = "";
   for (const element of copy.querySelectorAll("*")) {
     for (const name of ["id", "for", "style", "popovertarget"]) element.removeAttribute(name);
     // An attribute that was set later stands behind the others, which means nothing.

@@ -4,6 +4,8 @@ import { wordsNow } from "../lib/i18n";
 import type {
   About,
   AgentList,
+  Budget,
+  Clarification,
   ConvertedFile,
   ConvertType,
   ErrorBody,
@@ -19,6 +21,7 @@ import type {
   ImportedSession,
   IssuedToken,
   ModelList,
+  PlanView,
   Principal,
   RunView,
   SessionHead,
@@ -28,6 +31,7 @@ import type {
   TokenHead,
   User,
   UserList,
+  WantedItem,
 } from "./events.gen";
 import { reasonText } from "./reasons";
 import { words } from "./words";
@@ -131,6 +135,25 @@ export interface Question {
   attachments: readonly string[];
   model: string | null;
   locale: string;
+  mode: "answer" | "research";
+  /** Null: the limits of the agent. */
+  budget: Budget | null;
+  /** Of a report; null: the server chooses. */
+  template: string | null;
+}
+
+/** A kind of report. `titles` has its name in each language. */
+export interface TemplateView {
+  name: string;
+  titles: Readonly<Record<string, string>>;
+}
+
+/** What is known before a research question is sent. */
+export interface Unclear {
+  content: string;
+  agent_id: string | null;
+  model: string | null;
+  locale: string;
 }
 
 export const api = {
@@ -175,10 +198,18 @@ export const api = {
   check: (wanted: ({ text: string } | { url: string }) & { locale: string }) =>
     json<StartedRun>("POST", "/v2/checks", { body: wanted, timeoutMs: LONG_TIMEOUT_MS }),
   ask: (id: string, question: Question) => json<StartedRun>("POST", session(id, "/messages"), { body: question }),
-  edit: (id: string, messageId: string, question: Question) =>
+  edit: (id: string, messageId: string, question: Omit<Question, "mode">) =>
     json<StartedRun>("POST", session(id, `/messages/${messageId}/edit`), { body: question }),
   retry: (id: string, messageId: string, again: { model: string | null; locale: string }) =>
     json<StartedRun>("POST", session(id, `/messages/${messageId}/retry`), { body: again }),
+  /** A question to the user before a research run. The caller limits the time that it may take. */
+  clarify: (unclear: Unclear, signal: AbortSignal) =>
+    json<Clarification>("POST", "/v2/clarifications", { body: unclear, signal, timeoutMs: LONG_TIMEOUT_MS }),
+  templates: () => json<{ templates: readonly TemplateView[] }>("GET", "/v2/research/templates"),
+  changePlan: (runId: string, items: readonly Partial<WantedItem>[]) =>
+    json<PlanView>("PATCH", `/v2/runs/${runId}/plan`, { body: { items } }),
+  finish: (runId: string) => json<RunView>("POST", `/v2/runs/${runId}/finish`),
+  steer: (runId: string, content: string) => json<PlanView>("POST", `/v2/runs/${runId}/steer`, { body: { content } }),
   cancel: (runId: string) => json<RunView>("POST", `/v2/runs/${runId}/cancel`),
   decide: (runId: string, callId: string, decision: Decision) =>
     json<RunView>("POST", `/v2/runs/${runId}/approvals/${encodeURIComponent(callId)}`, { body: { decision } }),

@@ -128,6 +128,11 @@ export interface CitationsGrowth {
   citations: readonly Citation[];
 }
 
+export interface Clarification {
+  question: string | null;
+  answers: readonly string[];
+}
+
 export interface ContextReport {
   tokens: number;
   window: number;
@@ -445,6 +450,10 @@ export interface PlanBlock {
   steering?: readonly string[];
 }
 
+export interface PlanChanges {
+  items: readonly WantedItem[];
+}
+
 export interface PlanItem {
   id: string;
   question: string;
@@ -457,6 +466,11 @@ export interface PlanUpdate {
   index: number;
   items: readonly PlanItem[];
   steering?: readonly string[];
+}
+
+export interface PlanView {
+  items: readonly PlanItem[];
+  steering: readonly string[];
 }
 
 export interface Principal {
@@ -724,6 +738,13 @@ export interface User {
 
 export interface UserList {
   users: readonly User[];
+}
+
+export interface WantedItem {
+  id: string | null;
+  question: string | null;
+  status: "done" | "dropped" | "failed" | "pending" | "running" | null;
+  note: string | null;
 }
 
 export interface WorkspaceView {

@@ -6,6 +6,7 @@ import { api, type Decision, RequestFailed } from "../protocol/client";
 import type { FileRecord, StartedRun } from "../protocol/events.gen";
 import { EMPTY_ANSWER, isActive } from "./answer";
 import { conversation, dispatch, isOpen, refresh } from "./conversation";
+import { USUAL_WAY, type Way } from "./drafts";
 import { preferences } from "./preferences";
 import { navigate } from "./router";
 import { pause } from "./runStream";
@@ -16,6 +17,8 @@ import type { Turn } from "./turns";
 export interface Asked {
   text: string;
   attachments: readonly FileRecord[];
+  /** Left out: an answer without a budget. */
+  way?: Way;
 }
 
 /** The sessions that are being created, by visit: files and a question that are sent together make one session. */
@@ -58,13 +61,14 @@ export async function check(wanted: { text: string } | { url: string }): Promise
   void refreshSessions();
 }
 
-/** Asks another question in the place of an earlier one, which stays as a branch. */
+/** Asks another question in the place of an earlier one, which stays as a branch. The server keeps the mode of that one. */
 export async function edit(old: Turn, asked: Asked): Promise<void> {
   const { sessionId } = conversation.get();
   const { questionId } = old;
   if (sessionId === null || questionId === null) return;
   const turn = { ...pendingTurn(asked), questions: old.questions };
-  await post(turn, old, () => api.edit(sessionId, questionId, question(asked)));
+  const { mode: _, ...changed } = question(asked);
+  await post(turn, old, () => api.edit(sessionId, questionId, changed));
 }
 
 /** Answers a question once more. */
@@ -101,9 +105,11 @@ export async function showBranch(messageId: string): Promise<void> {
   notifyTabs({ sessionId, kind: "changed" });
 }
 
-function question({ text, attachments }: Asked) {
+function question({ text, attachments, way = USUAL_WAY }: Asked) {
   const { model } = preferences.get();
-  return { content: text, attachments: attachments.map((file) => file.path), model, locale: locale.get() };
+  const budget = Object.keys(way.budget).length > 0 ? way.budget : null;
+  const paths = attachments.map((file) => file.path);
+  return { content: text, attachments: paths, model, locale: locale.get(), ...way, budget };
 }
 
 function pendingTurn({ text, attachments }: Asked): Turn {

@@ -4,6 +4,7 @@ import type {
   BlockDelta,
   BlockStart,
   ContentBlock,
+  PlanUpdate,
   StreamEvent,
   ToolProgress,
   ToolResultBlock,
@@ -38,7 +39,7 @@ export function reduce(answer: Answer, event: StreamEvent): Answer {
     case "tool_status":
       return called(answer, event);
     case "approval_required":
-      return changedCall(answer, event.tool_use_id, (call) => ({ ...call, asked: event, status: "pending" }));
+      return changedCall(answer, event, (call) => ({ ...call, asked: event, status: "pending" }));
     case "tool_progress":
       return progressed(answer, event);
     case "message_delta": {
@@ -52,7 +53,9 @@ export function reduce(answer: Answer, event: StreamEvent): Answer {
     case "error":
       return { ...answer, error: event.error };
     case "plan_update":
+      return replanned(answer, event);
     case "budget_update":
+      return { ...answer, budget: event.budget, spent: event.spent };
     case "gap":
     case "ping":
       return answer;
@@ -74,16 +77,18 @@ function ending({ error, stopReason }: Answer): Phase {
 /** Nothing goes on behind the end of a turn: a call without a result was cut off. */
 function settled(block: Block): Block {
   if (block.type === "tool_use" && block.result === null && block.status !== "error")
-    return { ...block, status: "error", cutOff: true, progress: null, asked: null };
+    return { ...withoutSites(block), status: "error", cutOff: true, progress: null, asked: null };
   return "open" in block && block.open ? { ...block, open: false } : block;
 }
 
-function begun(answer: Answer, { index, content_block }: BlockStart): Answer {
+function begun(answer: Answer, { index, content_block, parent }: BlockStart): Answer {
   const blocks = [...answer.blocks];
   while (blocks.length < index) blocks.push({ type: "unknown" });
-  blocks[index] = fresh(content_block);
-  const next = { ...answer, blocks, writing: null };
-  return content_block.type === "tool_result" ? answered(next, content_block) : next;
+  const block = fresh(content_block);
+  blocks[index] = parent === undefined ? block : { ...block, parent };
+  // What an item does says nothing about the call that is being written in the main line.
+  const next = { ...answer, blocks, writing: parent === undefined ? null : answer.writing };
+  return content_block.type === "tool_result" ? answered(next, content_block, parent) : next;
 }
 
 function fresh(block: ContentBlock): Block {
@@ -108,6 +113,8 @@ function fresh(block: ContentBlock): Block {
       return { type: "tool_result", callId: block.tool_use_id };
     case "attachments":
       return { type: "attachments", files: block.files };
+    case "plan":
+      return { type: "plan", items: block.items, steering: block.steering ?? [] };
     default:
       return { type: "unknown" };
   }
@@ -124,40 +131,74 @@ function grown(answer: Answer, { index, delta }: BlockDelta): Answer {
   });
 }
 
-function called(answer: Answer, { tool_use_id, status }: ToolStatus): Answer {
-  return changedCall(answer, tool_use_id, (call) => ({
-    ...call,
+function called(answer: Answer, event: ToolStatus): Answer {
+  const { status } = event;
+  const goesOn = status === "running" || status === "pending";
+  return changedCall(answer, event, (call) => ({
+    ...(goesOn ? call : withoutSites(call)),
     status,
     // Whatever was decided, somebody has.
     asked: status === "pending" ? call.asked : null,
-    progress: status === "running" || status === "pending" ? call.progress : null,
+    progress: goesOn ? call.progress : null,
   }));
 }
 
 function progressed(answer: Answer, event: ToolProgress): Answer {
-  if (!answer.blocks.some((block) => block.type === "tool_use" && block.id === event.tool_use_id))
-    return { ...answer, writing: event };
-  return changedCall(answer, event.tool_use_id, (call) => ({ ...call, progress: event }));
+  const index = indexOfCall(answer, event);
+  if (index < 0) return event.parent === undefined ? { ...answer, writing: event } : answer;
+  return changed(answer, index, (block) =>
+    block.type === "tool_use" ? { ...block, progress: event, ...reading(block, event) } : block,
+  );
 }
 
-function answered(answer: Answer, result: ToolResultBlock): Answer {
+function reading({ sites = [] }: CallPart, { stage, label }: ToolProgress): Pick<CallPart, "sites"> {
+  return stage === "reading" && label !== "" && !sites.includes(label) ? { sites: [...sites, label] } : {};
+}
+
+/** What was read is in the result. */
+function withoutSites({ sites: _, ...call }: CallPart): CallPart {
+  return call;
+}
+
+function answered(answer: Answer, result: ToolResultBlock, parent: string | undefined): Answer {
   const status = result.status === "error" ? "error" : "done";
-  return changedCall(answer, result.tool_use_id, (call) => ({ ...call, status, progress: null, result }));
+  const name: CallName = parent === undefined ? result : { tool_use_id: result.tool_use_id, parent };
+  return changedCall(answer, name, (call) => ({ ...withoutSites(call), status, progress: null, result }));
+}
+
+/** The plan as the server has it now. */
+function replanned(answer: Answer, { index, items, steering }: PlanUpdate): Answer {
+  return changed(answer, index, (block) =>
+    block.type === "plan" ? { ...block, items, steering: steering ?? block.steering } : block,
+  );
 }
 
 /** After a restart a call may have lost its result: it runs again. */
 function withoutLostResults(blocks: readonly Block[]): readonly Block[] {
-  const kept = new Set(blocks.map((block) => (block.type === "tool_result" ? block.callId : null)));
+  const name = (id: string, parent = "") => `${parent} ${id}`;
+  const kept = new Set(blocks.map((block) => (block.type === "tool_result" ? name(block.callId, block.parent) : null)));
   return blocks.map((block) =>
-    block.type === "tool_use" && block.result && !kept.has(block.id)
-      ? { ...block, result: null, status: "pending", progress: null }
+    block.type === "tool_use" && block.result && !kept.has(name(block.id, block.parent))
+      ? { ...withoutSites(block), result: null, status: "pending", progress: null }
       : block,
   );
 }
 
-function changedCall(answer: Answer, callId: string, change: (call: CallPart) => CallPart): Answer {
-  const index = answer.blocks.findLastIndex((block) => block.type === "tool_use" && block.id === callId);
+/** Items work in parallel, and their models may give calls the same id. */
+interface CallName {
+  tool_use_id: string;
+  parent?: string;
+}
+
+function changedCall(answer: Answer, name: CallName, change: (call: CallPart) => CallPart): Answer {
+  const index = indexOfCall(answer, name);
   return changed(answer, index, (block) => (block.type === "tool_use" ? change(block) : block));
+}
+
+function indexOfCall({ blocks }: Answer, { tool_use_id, parent }: CallName): number {
+  return blocks.findLastIndex(
+    (block) => block.type === "tool_use" && block.id === tool_use_id && block.parent === parent,
+  );
 }
 
 function changed(answer: Answer, index: number, change: (block: Block) => Block): Answer {

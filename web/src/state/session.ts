@@ -4,10 +4,11 @@
  * requests are to be made because of a state is decided in `conversation.ts`.
  */
 
-import type { FileRecord, History, SessionHead, StartedRun } from "../protocol/events.gen";
+import type { FileRecord, History, PlanView, SessionHead, StartedRun } from "../protocol/events.gen";
 import type { Envelope } from "../protocol/sse";
 import { type Answer, isActive } from "./answer";
 import { filesAfter, madeBy, withFile } from "./files";
+import { confirmed } from "./planChanges";
 import { receive } from "./reduce";
 import { type Turn, turnsOf } from "./turns";
 
@@ -58,6 +59,7 @@ export type SessionAction =
   | { type: "posted"; visit: number; key: string; started: StartedRun }
   | { type: "refused"; visit: number; key: string }
   | { type: "event"; visit: number; runId: string; envelopes: readonly Envelope[]; at: number }
+  | { type: "planned"; runId: string; view: PlanView }
   | { type: "run_ended"; visit: number; runId: string }
   | { type: "run_lost"; visit: number; runId: string }
   | { type: "connection"; visit: number; of: "history" | "run"; isBroken: boolean }
@@ -109,6 +111,8 @@ export function reduceSession(session: Session, action: SessionAction): Session 
       return refused(session, action.key);
     case "event":
       return withEvents(session, action);
+    case "planned":
+      return planned(session, action.runId, action.view);
     case "run_ended":
       return action.runId === session.followedRunId ? withFilesRequested(followed(session, null)) : session;
     case "run_lost":
@@ -244,6 +248,15 @@ function withEvents(session: Session, { runId, envelopes, at }: SessionAction & 
   const after = envelopes.reduce((files, { event }) => filesAfter(files, event), session.files);
   const files = madeBy(answer.messageId, session.files, after);
   return { ...session, turns: session.turns.with(index, { ...turn, answer }), files };
+}
+
+/** What the server made of a change of the plan. Its event may come before the response, and later ones after it. */
+function planned(session: Session, runId: string, view: PlanView): Session {
+  const index = session.turns.findLastIndex((turn) => turn.answer.runId === runId);
+  const turn = session.turns[index];
+  if (!turn || !isActive(turn.answer)) return session;
+  const blocks = turn.answer.blocks.map((block) => (block.type === "plan" ? confirmed(block, view) : block));
+  return { ...session, turns: session.turns.with(index, { ...turn, answer: { ...turn.answer, blocks } }) };
 }
 
 /** The start of a run that the server has told is earlier than its first event reaches a page that was opened since. */

@@ -81,6 +81,7 @@ function* eventsOf(turn: PastTurn, said: readonly Said[]): Generator<StreamEvent
     yield { type: "content_block_stop", index };
     index += 1;
   }
+  if (turn.budget && turn.spent) yield { type: "budget_update", budget: turn.budget, spent: turn.spent };
   if (turn.error) yield { type: "error", error: turn.error };
   yield {
     type: "message_delta",
@@ -98,15 +99,16 @@ type Unplaced = Record<string, unknown>;
 /** What was attached stands behind everything else, as it came live. */
 function* blocksOf(said: readonly Said[]): Generator<Unplaced[]> {
   for (const message of said) {
-    if (message.role === "tool") yield resultEvents(message);
-    else yield* blockEvents(message);
+    const { parent } = message;
+    const blocks = message.role === "tool" ? [resultEvents(message)] : blockEvents(message);
+    for (const events of blocks) yield parent === undefined ? events : events.map((event) => ({ ...event, parent }));
   }
   const files = said.flatMap((message) => (message.role === "tool" ? [] : message.attachments));
   if (files.length > 0) yield [{ type: "content_block_start", content_block: { type: "attachments", files } }];
 }
 
 function resultEvents(message: PastToolMessage): Unplaced[] {
-  const { role: _, tool_call_id: tool_use_id, turn_id: _turn, timestamp: _time, ...result } = message;
+  const { role: _, tool_call_id: tool_use_id, turn_id: _turn, timestamp: _time, parent: _item, ...result } = message;
   const content_block = { ...result, type: "tool_result", tool_use_id };
   return [{ type: "content_block_start", content_block }];
 }

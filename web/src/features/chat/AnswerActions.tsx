@@ -4,6 +4,7 @@ import { number, price } from "../../lib/format";
 import { useLocale, useWords } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
 import type { TurnUsage } from "../../protocol/events.gen";
+import { mainBlocks } from "../../state/answer";
 import { catalog } from "../../state/catalog";
 import { retry } from "../../state/commands";
 import type { Turn } from "../../state/turns";
@@ -23,7 +24,7 @@ export function AnswerActions({ turn }: { turn: Turn }) {
   const row = useRef<HTMLDivElement>(null);
   const sources = numbersFound(turn).size;
   const { answer } = turn;
-  const hasText = answer.blocks.some((block) => block.type === "text" && block.text.trim() !== "");
+  const hasText = mainBlocks(answer.blocks).some((block) => block.type === "text" && block.text.trim() !== "");
   return (
     <div ref={row} className="chat-actions" data-kind="answer">
       <Branches kind="answer" all={turn.answers} shown={answer.messageId} />
@@ -46,7 +47,7 @@ export function AnswerActions({ turn }: { turn: Turn }) {
 function CopyButtons({ turn, row }: { turn: Turn; row: RefObject<HTMLDivElement | null> }) {
   const t = useWords(words);
   const copyShown = () => {
-    const shown = row.current?.closest(".chat-answer")?.querySelectorAll(".chat-text") ?? [];
+    const shown = row.current?.closest(".chat-answer")?.querySelectorAll(":scope > .chat-text") ?? [];
     void copy(markdownOf(turn), htmlOf(turn, shown));
   };
   const plain = () => void copy(markdownOf(turn));

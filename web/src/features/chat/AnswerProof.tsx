@@ -2,7 +2,7 @@ import { PenLine } from "lucide-react";
 import { useMemo, useRef } from "react";
 import { useWords } from "../../lib/i18n";
 import { Offsets } from "../../lib/offsets";
-import { type Block, isActive } from "../../state/answer";
+import { type Block, isActive, mainBlocks } from "../../state/answer";
 import { ask } from "../../state/commands";
 import { READER } from "../../state/modelChoice";
 import type { Turn } from "../../state/turns";
@@ -37,8 +37,8 @@ function isCheck(blocks: readonly Block[]): boolean {
 function Correct({ turn }: { turn: Turn }) {
   const isLast = useIsLast(turn);
   const { answer } = turn;
-  if (!isLast || isActive(answer) || answer.model === READER || !isWrong(answer.blocks)) return null;
-  return <CorrectButton blocks={answer.blocks} />;
+  if (!isLast || isActive(answer) || answer.model === READER || !isWrong(mainBlocks(answer.blocks))) return null;
+  return <CorrectButton blocks={mainBlocks(answer.blocks)} />;
 }
 
 function CorrectButton({ blocks }: { blocks: readonly Block[] }) {
@@ -58,7 +58,8 @@ function CorrectButton({ blocks }: { blocks: readonly Block[] }) {
 
 function judgedIn(blocks: readonly Block[], answer: () => Element | null | undefined): Judged[] {
   return blocks.flatMap((block, at) => {
-    if (block.type !== "text" || block.citations.length === 0) return [];
+    // The statements of an item are those that the report was made from, and not its own.
+    if (block.type !== "text" || block.citations.length === 0 || block.parent !== undefined) return [];
     const offsets = new Offsets(block.text);
     return statementsOf(block.citations).map((statement) => ({
       key: `${at} ${statement.key}`,

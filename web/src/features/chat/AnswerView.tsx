@@ -1,19 +1,21 @@
-import { memo } from "react";
+import { lazy, Suspense } from "react";
 import { number } from "../../lib/format";
 import { useLocale, useWords } from "../../lib/i18n";
 import type { ToolProgress } from "../../protocol/events.gen";
-import { type Answer, type Block, isActive } from "../../state/answer";
+import { type Answer, isActive, mainBlocks, planOf } from "../../state/answer";
+import { isOpen } from "../../state/planChanges";
 import type { Turn } from "../../state/turns";
 import { Boundary } from "../../ui/Boundary";
 import { AnswerEnd } from "./AnswerEnd";
 import { AnswerProof } from "./AnswerProof";
 import "./answer.css";
 import { useAwaitedSeconds } from "./awaiting";
-import { FileCards } from "./FileCards";
-import { TextBlock } from "./TextBlock";
-import { Thinking } from "./Thinking";
-import { ToolCard } from "./tools/ToolCard";
+import { BlockView } from "./BlockView";
 import { words } from "./words";
+
+const load = () => import("./plan/PlanCard");
+const PlanCard = lazy(async () => ({ default: (await load()).PlanCard }));
+const BudgetLine = lazy(async () => ({ default: (await load()).BudgetLine }));
 
 /** A model that begins sooner is not said to be awaited. */
 const SAID_AFTER_SECONDS = 3;
@@ -31,7 +33,12 @@ export function AnswerView({ turn }: { turn: Turn }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: the index of a block is its name.
         <Boundary key={at}>
           {at === files && proof}
-          <BlockView block={block} at={at} turnKey={turn.key} />
+          {block.type === "plan" && (
+            <Suspense fallback={<div className="chat-plan-place" />}>
+              <PlanCard turn={turn} plan={block} />
+            </Suspense>
+          )}
+          {block.parent === undefined && <BlockView block={block} at={at} turnKey={turn.key} />}
         </Boundary>
       ))}
       {files < 0 && proof}
@@ -42,24 +49,9 @@ export function AnswerView({ turn }: { turn: Turn }) {
 
 /** Its last text has verdicts, though a second look may go on. */
 function isJudged({ blocks }: Answer): boolean {
-  const last = blocks.findLast(({ type }) => type !== "attachments");
+  const last = mainBlocks(blocks).findLast(({ type }) => type !== "attachments");
   return last?.type === "text" && last.citations.length > 0;
 }
-
-const BlockView = memo(function BlockView({ block, at, turnKey }: { block: Block; at: number; turnKey: string }) {
-  switch (block.type) {
-    case "text":
-      return <TextBlock block={block} at={at} turnKey={turnKey} />;
-    case "thinking":
-      return <Thinking block={block} />;
-    case "tool_use":
-      return <ToolCard call={block} />;
-    case "attachments":
-      return <FileCards files={block.files} />;
-    default:
-      return null;
-  }
-});
 
 /** That something goes on, from the first moment to the last. */
 function Working({ answer }: { answer: Answer }) {
@@ -67,6 +59,11 @@ function Working({ answer }: { answer: Answer }) {
     <p className="chat-working">
       <span className="chat-pulse" aria-hidden="true" />
       <Doing answer={answer} />
+      {answer.budget && answer.spent && !planOf(answer) && (
+        <Suspense>
+          <BudgetLine budget={answer.budget} spent={answer.spent} />
+        </Suspense>
+      )}
     </p>
   );
 }
@@ -79,7 +76,10 @@ function Doing({ answer }: { answer: Answer }) {
   if (answer.writing) return <Writing progress={answer.writing} />;
   if (answer.blocks.length === 0) return answer.phase === "waiting" ? t.starting : t.working;
   if (isJudged(answer)) return t.checkingStatements;
-  const last = answer.blocks.findLast((block) => block.type !== "unknown");
+  const plan = planOf(answer);
+  if (plan?.items.some(isOpen)) return t.researching;
+  if (plan && !mainBlocks(answer.blocks).some((block) => block.type === "tool_use")) return t.writingBegins;
+  const last = mainBlocks(answer.blocks).findLast((block) => block.type !== "unknown");
   const speaks = last && "open" in last && last.open;
   return speaks ? <span className="ui-hidden">{t.working}</span> : t.working;
 }
@@ -87,5 +87,11 @@ function Doing({ answer }: { answer: Answer }) {
 function Writing({ progress }: { progress: ToolProgress }) {
   const t = useWords(words);
   const locale = useLocale();
-  return <span dir="auto">{t.writing(progress.label || progress.stage, number(progress.done, locale))}</span>;
+  const { label, stage, done, total } = progress;
+  const what = label || stage;
+  const text =
+    total === null
+      ? t.writing(what, number(done, locale))
+      : t.writingReport(what, number(done, locale), number(total, locale));
+  return <span dir="auto">{text}</span>;
 }

@@ -2,6 +2,7 @@
 
 import { wordsNow } from "../../lib/i18n";
 import type { Source } from "../../protocol/events.gen";
+import { mainBlocks, type TextPart } from "../../state/answer";
 import { conversation } from "../../state/conversation";
 import { sourcesByNumber } from "../../state/select";
 import type { Turn } from "../../state/turns";
@@ -9,7 +10,7 @@ import { safeHref } from "../../ui/Link";
 import { words } from "./words";
 
 export function markdownOf(turn: Turn, known = sourcesByNumber(conversation.get().turns)): string {
-  const texts = turn.answer.blocks.filter((block) => block.type === "text").map((block) => block.text.trim());
+  const texts = textsOf(turn).map((block) => block.text.trim());
   const cited = citedIn(turn, known).map((source) => `[${source.number}] ${oneLine(source.title)} ${source.url}`);
   const text = texts.filter(Boolean).join("\n\n");
   if (cited.length === 0) return text;
@@ -18,12 +19,15 @@ export function markdownOf(turn: Turn, known = sourcesByNumber(conversation.get(
 
 /** The sources that footnotes of the answer name, by number. */
 function citedIn(turn: Turn, known: ReadonlyMap<number, Source>): Source[] {
-  const blocks = turn.answer.blocks.filter((block) => block.type === "text");
-  const numbers = new Set(blocks.flatMap((block) => block.citations.map(({ number }) => number)));
+  const numbers = new Set(textsOf(turn).flatMap((block) => block.citations.map(({ number }) => number)));
   return [...numbers]
     .sort((one, two) => one - two)
     .map((number) => known.get(number))
     .filter((source) => source !== undefined);
+}
+
+function textsOf(turn: Turn): TextPart[] {
+  return mainBlocks(turn.answer.blocks).filter((block) => block.type === "text");
 }
 
 function oneLine(text: string): string {

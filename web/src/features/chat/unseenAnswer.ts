@@ -2,6 +2,7 @@
 
 import { wordsNow } from "../../lib/i18n";
 import { Store, useStore } from "../../lib/store";
+import { mainBlocks } from "../../state/answer";
 import { conversation } from "../../state/conversation";
 import { preferences } from "../../state/preferences";
 import { activeTurn } from "../../state/select";
@@ -44,7 +45,7 @@ export function followAnswers(): void {
 function notify(turn: Turn, title: string): void {
   if (!preferences.get().notify || !("Notification" in globalThis) || Notification.permission !== "granted") return;
   const t = wordsNow(words);
-  const text = turn.answer.blocks.findLast((block) => block.type === "text");
+  const text = mainBlocks(turn.answer.blocks).findLast((block) => block.type === "text");
   const said = text ? plainText(text.text).slice(0, LONGEST_NOTICE) : "";
   const body = turn.answer.phase === "failed" ? t.failedAnswer : said || t.readyNotice;
   try {

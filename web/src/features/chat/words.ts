@@ -54,6 +54,10 @@ export const words = phrases({
     elapsed: (seconds: number) => (seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`),
     starting: "Starting…",
     writing: (what: string, count: string) => `Writing: ${what} · ${count} characters`,
+    writingReport: (what: string, done: string, of: string) =>
+      `Writing the report · ${done} of ${of} sections · ${what}`,
+    writingBegins: "Writing the report…",
+    researching: "Researching…",
 
     files: "Files from this answer",
     fileMenu: (name: string) => `More options for ${name}`,
@@ -157,6 +161,9 @@ export const words = phrases({
       seconds < 60 ? `${seconds} giây` : `${Math.floor(seconds / 60)} phút ${seconds % 60} giây`,
     starting: "Đang bắt đầu…",
     writing: (what: string, count: string) => `Đang viết: ${what} · ${count} ký tự`,
+    writingReport: (what: string, done: string, of: string) => `Đang viết báo cáo · ${done}/${of} phần · ${what}`,
+    writingBegins: "Đang viết báo cáo…",
+    researching: "Đang nghiên cứu…",
 
     files: "Tệp của câu trả lời này",
     fileMenu: (name: string) => `Thao tác khác với ${name}`,
@@ -260,6 +267,9 @@ export const words = phrases({
       seconds < 60 ? `${seconds} 秒` : `${Math.floor(seconds / 60)} 分 ${seconds % 60} 秒`,
     starting: "正在开始…",
     writing: (what: string, count: string) => `正在写：${what} · ${count} 个字符`,
+    writingReport: (what: string, done: string, of: string) => `正在写报告 · ${done}/${of} 节 · ${what}`,
+    writingBegins: "正在写报告…",
+    researching: "正在研究…",
 
     files: "本次回答的文件",
     fileMenu: (name: string) => `${name} 的更多操作`,

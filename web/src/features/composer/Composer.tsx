@@ -1,5 +1,5 @@
-import { ArrowUp, ListPlus, Paperclip, Square } from "lucide-react";
-import { type ChangeEvent, type RefObject, useEffect, useRef } from "react";
+import { ArrowUp, ListPlus, Megaphone, Paperclip, Square } from "lucide-react";
+import { type ChangeEvent, lazy, type RefObject, Suspense, useEffect, useRef } from "react";
 import { useWords, wordsNow } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
 import { RequestFailed } from "../../protocol/client";
@@ -13,14 +13,31 @@ import { isPhone } from "../../state/view";
 import { Spinner } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Attachments } from "./Attachments";
-import { attach, isAttached } from "./attaching";
+import { attach, isAttached, useCanTell } from "./attaching";
 import { AgentMenu, ModelMenu, ReaderNote } from "./Choices";
+import { answerClarification, clarifying } from "./clarifying";
 import "./composer.css";
 import { change, draft } from "./draft";
 import { Field } from "./Field";
 import { Queued } from "./Queued";
-import { sentence, submit } from "./sending";
+import type { ClarifyProps } from "./research";
+import { queue, sentence, submit } from "./sending";
+import { Limits, WayButtons } from "./Way";
 import { words } from "./words";
+
+/** Where it cannot be loaded, the question is sent as it is. */
+const Clarify = lazy(async () => {
+  try {
+    return { default: (await import("./research")).Clarify };
+  } catch {
+    return { default: SkipClarification };
+  }
+});
+
+function SkipClarification(_: ClarifyProps) {
+  useEffect(() => answerClarification(null), []);
+  return null;
+}
 
 /** Where a question is written and sent. */
 export function Composer() {
@@ -28,38 +45,52 @@ export function Composer() {
   const field = useRef<HTMLTextAreaElement>(null);
   const stopping = useStopping();
   const notice = useStore(draft, (known) => known.notice);
+  const canTell = useCanTell();
+  const isUnclear = useStore(clarifying, (asked) => asked !== null);
   useFocus(field);
   return (
-    <form
-      className="composer"
-      aria-label={t.question}
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
-      <Queued onBack={() => field.current?.focus()} />
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: a click beside the text is meant for the field, which has keys. */}
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above. */}
-      <div className="composer-box" onClick={(event) => event.target === event.currentTarget && field.current?.focus()}>
-        <Attachments />
-        <Field field={field} onSubmit={submit} onStop={stopping.isActive ? pressEscape : null} />
-        <div className="composer-foot">
-          <AttachButton />
-          <div className="composer-choices">
-            <AgentMenu />
-            <ModelMenu />
+    <>
+      {isUnclear && (
+        <Suspense>
+          <Clarify field={field} />
+        </Suspense>
+      )}
+      <form
+        className="composer"
+        aria-label={t.question}
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Queued onBack={() => field.current?.focus()} />
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: a click beside the text is meant for the field, which has keys. */}
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above. */}
+        <div
+          className="composer-box"
+          onClick={(event) => event.target === event.currentTarget && field.current?.focus()}
+        >
+          <Attachments />
+          <Field field={field} onSubmit={submit} onStop={stopping.isActive ? pressEscape : null} />
+          {!canTell && <Limits />}
+          <div className="composer-foot">
+            <AttachButton />
+            <div className="composer-choices">
+              {!canTell && <WayButtons />}
+              <AgentMenu />
+              <ModelMenu />
+            </div>
+            {stopping.isActive ? <StopButtons stopping={stopping} /> : <SendButton />}
           </div>
-          {stopping.isActive ? <StopButtons stopping={stopping} /> : <SendButton />}
         </div>
-      </div>
-      <div className="composer-notes">
-        <p role="status" className="composer-notice">
-          {stopping.isAsked ? t.escapeAgain : notice}
-        </p>
-        {notice === null && !stopping.isAsked && <ReaderNote />}
-      </div>
-    </form>
+        <div className="composer-notes">
+          <p role="status" className="composer-notice">
+            {stopping.isAsked ? t.escapeAgain : notice}
+          </p>
+          {notice === null && !stopping.isAsked && <ReaderNote />}
+        </div>
+      </form>
+    </>
   );
 }
 
@@ -129,7 +160,7 @@ function AttachButton() {
 function SendButton() {
   const t = useWords(words);
   const isEmpty = useStore(draft, (known) => known.text.trim() === "");
-  const isSending = useStore(draft, (known) => known.held?.state === "sending");
+  const isSending = useStore(draft, (known) => known.held !== null && known.held.state !== "queued");
   const isAwaiting = useStore(draft, (known) => known.awaiting);
   const isReady = useStore(conversation, (known) => known.state === "ready");
   const sessionId = useStore(conversation, (known) => known.sessionId);
@@ -157,9 +188,19 @@ function SendButton() {
 function StopButtons({ stopping }: { stopping: Stopping }) {
   const t = useWords(words);
   const canQueue = useStore(draft, (known) => known.text.trim() !== "" && known.held === null);
+  const canTell = useCanTell();
   return (
     <>
-      {canQueue && <Button look="quiet" type="submit" icon={ListPlus} label={t.queue} />}
+      {canQueue && canTell && <Button look="main" type="submit" icon={Megaphone} label={t.tell} />}
+      {canQueue && (
+        <Button
+          look="quiet"
+          type={canTell ? "button" : "submit"}
+          icon={ListPlus}
+          label={t.queue}
+          {...(canTell ? { onClick: queue } : {})}
+        />
+      )}
       <Button
         icon={Square}
         className="composer-stop"

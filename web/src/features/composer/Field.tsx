@@ -3,7 +3,7 @@ import { useWords, wordsNow } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
 import type { FileRecord } from "../../protocol/events.gen";
 import { conversation } from "../../state/conversation";
-import { attach, attachKnown, attachText, filesOf, LONG_PASTE } from "./attaching";
+import { attach, attachKnown, attachText, filesOf, LONG_PASTE, useCanTell } from "./attaching";
 import { change, draft } from "./draft";
 import { Mentions } from "./Mentions";
 import { type Mention, mentionAt, mentioned } from "./mention";
@@ -22,6 +22,9 @@ export function Field({ field, onSubmit, onStop }: FieldProps) {
   const id = useId();
   const text = useStore(draft, (known) => known.text);
   const isFirst = useStore(conversation, (known) => known.turns.length === 0);
+  const canTell = useCanTell();
+  const nothing = isFirst ? t.ask : t.askMore;
+  const placeholder = canTell ? t.tellThem : nothing;
   const mention = useMention(field);
   useHeight(field, text);
   const press = (event: KeyboardEvent<HTMLTextAreaElement>) => {
@@ -49,7 +52,7 @@ export function Field({ field, onSubmit, onStop }: FieldProps) {
         aria-controls={mention.files.length > 0 ? id : undefined}
         aria-activedescendant={mention.files.length > 0 ? `${id}-${mention.active}` : undefined}
         aria-autocomplete="list"
-        placeholder={isFirst ? t.ask : t.askMore}
+        placeholder={placeholder}
         dir="auto"
         rows={1}
         enterKeyHint="send"

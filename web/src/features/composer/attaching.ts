@@ -3,10 +3,12 @@
 import { size } from "../../lib/format";
 import { locale, wordsNow } from "../../lib/i18n";
 import { readStored, writeStored } from "../../lib/localStorage";
+import { useStore } from "../../lib/store";
 import { api } from "../../protocol/client";
 import type { FileRecord } from "../../protocol/events.gen";
 import { catalog } from "../../state/catalog";
 import { conversation, isOpen, refreshFiles } from "../../state/conversation";
+import { steerableRun } from "../../state/research";
 import { toast } from "../../state/toasts";
 import { attachAgain, refuse, removeUpload, type Upload, upload, uploads } from "../../state/uploads";
 import { words } from "./words";
@@ -25,6 +27,14 @@ export function isAttached(one: Upload, sessionId: string | null): boolean {
 export function attachedNow(): Upload[] {
   const { sessionId } = conversation.get();
   return uploads.get().filter((one) => isAttached(one, sessionId));
+}
+
+/** Whether what is in the field is for those who do the research: a file would be for the next question. */
+export function useCanTell(): boolean {
+  const isResearching = useStore(conversation, (known) => steerableRun(known) !== null);
+  const sessionId = useStore(conversation, (known) => known.sessionId);
+  const hasFiles = useStore(uploads, (all) => all.some((one) => isAttached(one, sessionId)));
+  return isResearching && !hasFiles;
 }
 
 /** Sends them to the session. What cannot be taken is said before a byte is sent. */

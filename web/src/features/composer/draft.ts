@@ -3,15 +3,16 @@
 import { Store } from "../../lib/store";
 import type { FileRecord } from "../../protocol/events.gen";
 import { conversation } from "../../state/conversation";
-import { draftOf, keepDraft } from "../../state/drafts";
+import { chooseWay, draftOf, keepDraft, keepWay, USUAL_WAY, type Way, way, wayOf } from "../../state/drafts";
 import { attachAgain } from "../../state/uploads";
 
 /** A question that left the field and is not yet the server's. */
 export interface Held {
   text: string;
   attachments: readonly FileRecord[];
-  /** `queued`: it waits for the end of an answer. */
-  state: "queued" | "sending";
+  way: Way;
+  /** `queued`: it waits for the end of an answer. `clarifying`: it may be unclear, and the user may be asked what is meant. */
+  state: "queued" | "clarifying" | "sending";
   /** The session that it belongs to. A new one gets its id while its first question is under way. */
   home: string | null;
 }
@@ -24,11 +25,19 @@ interface Draft {
   awaiting: boolean;
   /** A quiet line about what was done, for eyes and screen readers. */
   notice: string | null;
+  /** Whether what the run may use is in sight. */
+  limits: boolean;
   /** The failed upload that was in the way of the last attempt to send; a new object for each attempt. */
   blocker: { uploadId: string } | null;
 }
 
-const EMPTY: Omit<Draft, "sessionId" | "text"> = { held: null, awaiting: false, notice: null, blocker: null };
+const EMPTY: Omit<Draft, "sessionId" | "text"> = {
+  held: null,
+  awaiting: false,
+  notice: null,
+  limits: false,
+  blocker: null,
+};
 
 export const draft = new Store<Draft>({ sessionId: null, text: draftOf(null), ...EMPTY });
 
@@ -53,7 +62,9 @@ export function putBack(held: Held, notice: string | null = null): void {
   const isHere = now === held;
   attachAgain(isHere ? sessionId : held.home, held.attachments);
   // In a session that was left, what was held is still kept as its draft.
-  if (isHere) change({ held: null, text: joined(held.text, text), notice });
+  if (!isHere) return;
+  change({ held: null, text: joined(held.text, text), notice });
+  chooseWay(sessionId, held.way);
 }
 
 /** The server has it: it is no draft any more, wherever one looks at by now. */
@@ -61,10 +72,13 @@ export function letGo(held: Held): void {
   underWay.delete(held);
   if (draft.get().held === held) {
     change({ held: null });
+    // How it was to be answered is kept for as long as it is.
+    keepWay(held.home, way.get());
     return;
   }
   const kept = draftOf(held.home);
   if (!kept.startsWith(held.text)) return;
+  keepWay(held.home, USUAL_WAY);
   keepDraft(held.home, kept.slice(held.text.length).trimStart());
   if (draft.get().sessionId === held.home) change({ text: draftOf(held.home) });
 }
@@ -82,15 +96,18 @@ export function followConversation(): void {
     // The new conversation got an id: what was written for it stays where it is.
     if (known.sessionId === null && head?.id === sessionId) {
       keepDraft(null, "");
+      keepWay(null, USUAL_WAY);
+      keepWay(sessionId, known.held?.way ?? way.get());
       if (known.held) known.held.home = sessionId;
       draft.set({ ...known, sessionId });
       change({ text: known.text });
       return;
     }
-    if (known.held?.state === "queued") attachAgain(known.sessionId, known.held.attachments);
+    if (known.held && known.held.state !== "sending") attachAgain(known.sessionId, known.held.attachments);
     const held = [...underWay].find((one) => one.home === sessionId) ?? null;
     const kept = draftOf(sessionId);
     const text = held && kept.startsWith(held.text) ? kept.slice(held.text.length).trimStart() : kept;
     draft.set({ sessionId, text, ...EMPTY, held });
+    way.set(held ? USUAL_WAY : wayOf(sessionId));
   });
 }

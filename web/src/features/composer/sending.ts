@@ -4,10 +4,13 @@ import { wordsNow } from "../../lib/i18n";
 import { RequestFailed } from "../../protocol/client";
 import { ask } from "../../state/commands";
 import { conversation } from "../../state/conversation";
+import { USUAL_WAY, way } from "../../state/drafts";
+import { steer, steerableRun } from "../../state/research";
 import { activeTurn } from "../../state/select";
 import { dismiss, toast, toasts } from "../../state/toasts";
 import { takeAttached, uploads } from "../../state/uploads";
 import { attachedNow, storeAttachments } from "./attaching";
+import { clarify, followClarified } from "./clarifying";
 import { change, draft, followConversation, going, type Held, letGo, putBack } from "./draft";
 import { words } from "./words";
 
@@ -26,9 +29,32 @@ export function submit(): void {
     return;
   }
   if (held !== null) return;
+  const runId = files.length === 0 ? steerableRun(conversation.get()) : null;
   if (files.some((one) => one.state !== "done")) change({ awaiting: true, notice: t.afterUploads });
+  else if (runId !== null) void tell(runId);
   else if (activeTurn(conversation.get())) hold("queued");
+  else if (way.get().mode === "research") clarify(hold("clarifying"));
   else void send(hold("sending"));
+}
+
+/** Lets the question wait for the end of the answer, though those who do the research could be told something. */
+export function queue(): void {
+  const { text, held } = draft.get();
+  if (text.trim() !== "" && held === null && activeTurn(conversation.get())) hold("queued");
+}
+
+/** Tells the researchers what is in the field. */
+async function tell(runId: string): Promise<void> {
+  const held = hold("sending");
+  going(held);
+  try {
+    await steer(runId, held.text);
+    letGo(held);
+    sayForAWhile(wordsNow(words).told);
+  } catch (error) {
+    putBack(held);
+    toast(sentence(error), { tone: "error", topic: NOT_SENT });
+  }
 }
 
 /** Says which files are in the way, and shows the first of them. */
@@ -45,8 +71,11 @@ function pointAtFailed(): void {
 /** Takes the question out of the field. */
 function hold(state: Held["state"]): Held {
   const { sessionId, text } = draft.get();
-  const held: Held = { text: text.trim(), attachments: takeAttached(sessionId), state, home: sessionId };
-  change({ held, text: "", awaiting: false, notice: null });
+  const wanted = way.get();
+  const held: Held = { text: text.trim(), attachments: takeAttached(sessionId), way: wanted, state, home: sessionId };
+  change({ held, text: "", awaiting: false, notice: null, limits: false });
+  // The next question is an ordinary one, unless somebody says otherwise.
+  way.set(USUAL_WAY);
   return held;
 }
 
@@ -63,6 +92,14 @@ async function send(held: Held): Promise<void> {
   }
 }
 
+function sayForAWhile(notice: string): void {
+  change({ notice });
+  setTimeout(() => {
+    if (draft.get().notice === notice) change({ notice: null });
+  }, SAID_MS);
+}
+
+const SAID_MS = 6000;
 const NOT_SENT = "not-sent";
 
 /** Why the last question could not be sent is of no interest when the next one was. */
@@ -102,6 +139,7 @@ function afterUploads(): void {
 export function startComposer(): void {
   storeAttachments();
   followConversation();
+  followClarified((held) => void send(held));
   conversation.subscribe(() => queueMicrotask(afterAnswer));
   uploads.subscribe(() => queueMicrotask(afterUploads));
 }

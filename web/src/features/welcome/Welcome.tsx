@@ -1,15 +1,31 @@
-import { BookOpen, FileText, Globe, type LucideIcon, MousePointerClick, Paperclip, ScanSearch } from "lucide-react";
+import {
+  BookOpen,
+  FileText,
+  Globe,
+  type LucideIcon,
+  MousePointerClick,
+  Paperclip,
+  ScanSearch,
+  Telescope,
+} from "lucide-react";
 import { useState } from "react";
 import { useWords } from "../../lib/i18n";
 import { useStore } from "../../lib/store";
 import { catalog } from "../../state/catalog";
 import { ask } from "../../state/commands";
+import { chooseWay } from "../../state/drafts";
 import { toast } from "../../state/toasts";
 import { openDialog } from "../../state/view";
 import { CopyLine } from "../../ui/CopyLine";
 import { Icon } from "../../ui/Icon";
 import "./welcome.css";
 import { words } from "./words";
+
+/** The next question is answered by research. */
+function research(): void {
+  chooseWay(null, { mode: "research" });
+  document.querySelector<HTMLElement>("[data-reach=composer]")?.focus();
+}
 
 /** A new conversation, before anything is asked. */
 export function Welcome() {
@@ -95,6 +111,15 @@ function Examples() {
             </button>
           </li>
         ))}
+        <li>
+          <button type="button" className="welcome-example" onClick={research}>
+            <Icon of={Telescope} />
+            <span className="welcome-example-text">
+              {t.research}
+              <span className="welcome-example-note">{t.researchNote}</span>
+            </span>
+          </button>
+        </li>
         <li>
           <button type="button" className="welcome-example" onClick={() => openDialog("check")}>
             <Icon of={ScanSearch} />

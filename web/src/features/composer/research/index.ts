@@ -1,0 +1,2 @@
+export { Clarify, type ClarifyProps } from "./Clarify";
+export { LimitChoices } from "./LimitChoices";
