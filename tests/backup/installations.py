@@ -19,6 +19,8 @@ from footnote.backup.restore import restore
 from footnote.backup.verify import BackupReport
 from footnote.db import backup as db
 from footnote.db.engine import Database
+from footnote.db.progress import change_plan
+from footnote.db.runs import Lease
 from footnote.db.script import Rows, Steps, script
 from footnote.library import Library
 from footnote.net.client import Net
@@ -120,6 +122,7 @@ async def add_sample_session(installation: Installation, user_id: str = "ann") -
         turn_writer = TurnWriter(database, Sessions(database, library, blobs, clock=clock), clock)
         sample = await create_sample_session(turn_writer, library, blobs, user_id)
         await turn_writer.sessions.workspace(user_id, sample.session_id).write("/data.bin", BINARY, message_id=None)
+        await database.write(change_plan(Lease(sample.first.run_id, 0), lambda _: b'{"is_finishing":true}'))
         return sample
 
 

@@ -18,7 +18,10 @@ BOTH = [
     for target in KINDS
 ]
 
-NEEDED = ("passage_terms", "session_terms", "run_events", "run_message", "upload_text", "file_version", "shelf", "blob")
+NEEDED = (
+    *("passage_terms", "session_terms", "run_events", "run_message", "run_progress", "upload_text", "file_version"),
+    *("shelf", "blob"),
+)
 """Tables that must have rows, so that the comparison means something."""
 
 

@@ -5,12 +5,26 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from cli.run_events import call, end, research, result, say, start, think
 from footnote.config.settings import Agent
 from footnote.protocol.errors import UsageError
-from footnote.protocol.events import BlockDelta, CitationsGrowth, ErrorBody, Event, RoundRestart, TurnUsage
+from footnote.protocol.events import (
+    BlockDelta,
+    BlockStart,
+    BlockStop,
+    CitationsGrowth,
+    ErrorBody,
+    Event,
+    PlanBlock,
+    PlanUpdate,
+    RoundRestart,
+    ToolResultBlock,
+    TurnUsage,
+)
 from footnote.protocol.messages import AssistantMessage, Text, UserMessage, user_message
+from footnote.protocol.plans import PlanItem
 from footnote.protocol.sources import Citation
 from footnote.server.compat.bridge import (
     MODEL_FAILED,
@@ -49,6 +63,24 @@ def collect_response(events: list[Event]) -> CompatResponse:
     for piece in encode_all(events):
         one.feed(piece)
     return one
+
+
+def test_the_plan_and_the_work_on_its_items_are_left_out_and_their_sources_are_told() -> None:
+    item = replace_parent(say(1, "A statement of a reader. [2]") + cite(1, 2), "q1")
+    found = BlockStart(2, ToolResultBlock("c1", "web_search", "success", "", {"sources": SOURCES}), "q1")
+    plan = [BlockStart(0, PlanBlock((PlanItem("q1", "Why?"),))), BlockStop(0)]
+    events = [*start(), *plan, PlanUpdate(0, ()), *item, found, *say(3, "The answer. [1]"), *cite(3, 1), *end()]
+
+    answer = collect_response(events)
+
+    assert [(kind, "".join(parts)) for kind, parts in answer.blocks] == [
+        ("text", "The answer. [1]"),
+        ("text", "Sources:\n- [1] One \\[2\\] # \\*x\\*: https://a.example/1"),
+    ]
+
+
+def replace_parent(events: list[Event], parent: str) -> list[Event]:
+    return [replace(event, parent=parent) for event in events if isinstance(event, BlockStart | BlockDelta | BlockStop)]
 
 
 def test_calls_results_and_files_are_left_out_and_what_is_told_counts_without_gaps() -> None:

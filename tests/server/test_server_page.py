@@ -38,5 +38,5 @@ def test_the_page_names_every_error_of_the_server():
 
 @pytest.mark.parametrize("block", re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
 def test_the_commands_on_the_page_name_routes_that_there_are(block: str):
-    paths = {re.sub(r"\$session", "{session_id}", path) for path in re.findall(r"\$api(/\S+)", block)}
+    paths = {re.sub(r"\$(session|run)", r"{\1_id}", path) for path in re.findall(r"\$api(/\S+)", block)}
     assert paths <= {route.path.removeprefix("/v2") for route in ALL_ROUTES}

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from footnote.protocol.messages import ToolCall
 from footnote.protocol.sessions import SessionChanges
@@ -203,6 +204,17 @@ async def test_what_tools_brought_is_not_searched(sessions: Sessions, turn_write
     )
     assert await search_ids(sessions, "kangaroos") == set()
     assert await search_ids(sessions, "many things hops") == {"What hops?"}
+
+
+async def test_what_readers_of_items_of_a_plan_wrote_is_in_no_excerpt(
+    sessions: Sessions, turn_writer: TurnWriter
+) -> None:
+    session_id = await turn_writer.session()
+    of_item = replace(answer("Kangaroos in the statement of a reader."), parent="q1")
+    await turn_writer.turn(session_id, "What hops?", of_item, answer("Kangaroos, says the report."))
+
+    [found] = (await sessions.list("ann", query="kangaroos")).sessions
+    assert found.excerpt == "Kangaroos, says the report."
 
 
 async def test_results_come_newest_first_in_pages(sessions: Sessions, turn_writer: TurnWriter) -> None:

@@ -11,6 +11,7 @@ from footnote.protocol import new_id
 from footnote.protocol.events import ErrorBody, TurnStopReason
 from footnote.protocol.files import FileRecord
 from footnote.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResultMessage, user_message
+from footnote.protocol.sessions import RunMode
 from footnote.protocol.sources import Citation
 from footnote.protocol.tools import Locale
 from footnote.sessions.store import Sessions
@@ -82,8 +83,11 @@ class TurnWriter:
         attachments: tuple[FileRecord, ...] = (),
         instead_of: "StoredTurn | None" = None,
         message_id: str | None = None,
+        mode: RunMode = "answer",
+        lease_seconds: float = 0.0,
     ) -> StoredTurn:
-        """`instead_of`: the turn whose question is edited; this turn is another branch beside it."""
+        """`instead_of`: the turn whose question is edited; this turn is another branch beside it. `lease_seconds`: of
+        the process that carries on an active run."""
         new_question = runs.NewQuestion(
             new_id("msg"),
             encode(user_message(question)),
@@ -92,7 +96,10 @@ class TurnWriter:
             after_run=await self._run_before(instead_of) if instead_of else None,
             is_branch=instead_of is not None,
         )
-        turn = await self._create_run(session_id, new_question.id, user_id, locale, message_id, new_question)
+        asked = RunRequest("researcher", "footnote/test", locale, mode)
+        turn = await self._create_run(
+            session_id, new_question.id, user_id, asked, message_id, new_question, lease_seconds=lease_seconds
+        )
         title = title_of(question)
         await self.database.write(db.set_title(session_id, title, terms_of(title)))
         await self.database.write(db.index_part(session_id, new_question.id, terms_of(question)))
@@ -103,7 +110,8 @@ class TurnWriter:
 
     async def retry(self, session_id: str, turn: StoredTurn, *messages: Message, user_id: str = "ann") -> StoredTurn:
         """Another answer to the same question."""
-        retried = await self._create_run(session_id, turn.question_id, user_id, "en", None, None)
+        asked = RunRequest("researcher", "footnote/test", "en")
+        retried = await self._create_run(session_id, turn.question_id, user_id, asked, None, None)
         await self._finish_run(session_id, retried, messages, DONE, RunEnding(stop_reason="stop"))
         return retried
 
@@ -112,9 +120,11 @@ class TurnWriter:
         session_id: str,
         question_id: str,
         user_id: str,
-        locale: Locale,
+        asked: RunRequest,
         message_id: str | None,
         question: runs.NewQuestion | None,
+        *,
+        lease_seconds: float = 0.0,
     ) -> StoredTurn:
         run = runs.NewRun(
             id=new_id("run"),
@@ -122,9 +132,9 @@ class TurnWriter:
             user_id=user_id,
             question_id=question_id,
             message_id=message_id or new_id("msg"),
-            asked=encode(RunRequest("researcher", "footnote/test", locale)),
+            asked=encode(asked),
             owner="me",
-            lease_seconds=0.0,
+            lease_seconds=lease_seconds,
             now=self.clock(),
         )
         await self.database.write(runs.create_run(run, question, max_active=1_000))
@@ -136,7 +146,8 @@ class TurnWriter:
         lease = runs.Lease(turn.run_id, 0)
         for ordinal, message in enumerate(messages):
             await self.database.write(runs.store_message(lease, runs.StoredMessage(ordinal, 0, encode(message))))
-        text = "\n\n".join(message.text for message in messages if isinstance(message, AssistantMessage))
+        own = [message for message in messages if isinstance(message, AssistantMessage) and message.parent is None]
+        text = "\n\n".join(message.text for message in own)
         await self.database.write(db.index_part(session_id, turn.message_id, terms_of(text)))
         if state in ("queued", "running"):
             await self.database.write(runs.set_running(lease))

@@ -24,7 +24,7 @@ from footnote.protocol.history import ActiveRun, History, PastMessage, SessionHe
 from footnote.protocol.messages import AssistantMessage, Message, Text, ToolResultMessage
 from footnote.protocol.sessions import ACTIVE
 from footnote.protocol.sources import Citation, Receipt, Source, sources_in
-from footnote.sessions.history import past_messages, past_turns, source_groups
+from footnote.sessions.history import past_messages, past_turns, response_ids, source_groups
 from footnote.sessions.turns import branch_to, encode
 from footnote.workspace.paths import LARGE_RESULTS
 
@@ -123,13 +123,11 @@ def history_of(entry: SessionEntry, files: FilesEntry) -> History:
 def messages_of(entry: SessionEntry) -> Iterator[BundledMessage]:
     """The messages of all branches, in the order of the runs."""
     for run in entry.runs:
-        rounds = sum(isinstance(one.message, AssistantMessage) for one in run.messages)
-        number = 0
+        ids = response_ids(
+            run.message_id, [one.message for one in run.messages if isinstance(one.message, AssistantMessage)]
+        )
         for one in run.messages:
-            message_id = None
-            if isinstance(one.message, AssistantMessage):
-                number += 1
-                message_id = run.message_id if number == rounds else f"{run.message_id}-{number}"
+            message_id = next(ids) if isinstance(one.message, AssistantMessage) else None
             yield BundledMessage(run, message_id, one.message)
 
 

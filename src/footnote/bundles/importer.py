@@ -288,8 +288,9 @@ def _message_terms(session: SessionEntry, new_ids: NewIds) -> Iterator[tuple[str
     for question in session.questions:
         yield new_ids.ids[question.id], terms_of(question.message.text)
     for run in session.runs:
-        answers = [one.message.text for one in run.messages if isinstance(one.message, AssistantMessage)]
-        yield new_ids.ids[run.message_id], terms_of("\n\n".join(answers))
+        answers = [one.message for one in run.messages if isinstance(one.message, AssistantMessage)]
+        shown = "\n\n".join(answer.text for answer in answers if answer.parent is None)
+        yield new_ids.ids[run.message_id], terms_of(shown)
 
 
 # Events ----------------------------------------------------------------------------------------------------

@@ -111,18 +111,18 @@ def _other_verdicts(
     earlier = [one.message for one in messages[: at + isinstance(text.origin.message, ToolResultMessage)]]
     sources = Sources.from_messages(earlier, snapshots)
     # Which passages the model pointed to cannot be judged again, only whether it was given them.
-    stored = tuple(replace(one, passage=None) for one in text.citations)
+    stored = _comparable(text, tuple(replace(one, passage=None) for one in text.citations))
     for one in text.citations:
         if one.passage is not None and sources.evidence(one.passage) is None:
             yield f"{_place(text, one)}: it points to passage {printable(one.passage)}, which was not found by a search"
     of_run = given.get(text.origin.run.id, ())
-    fresh = _judge(text, sources, of_run)
+    fresh = _comparable(text, _judge(text, sources, of_run))
     if fresh == stored:
         return
     if [_marker_of(one) for one in fresh] != [_marker_of(one) for one in stored]:
         yield f"{_name(text)}: its footnotes differ from those that are judged again"
         return
-    with_same_round = [*earlier, *_same_round(messages, at)]
+    with_same_round = [*earlier, *_same_round(messages, at), *_of_other_items(messages, at)]
     for now, then, claim in zip(fresh, stored, claim_texts(text.text, stored), strict=True):
         if (
             now != then
@@ -133,6 +133,14 @@ def _other_verdicts(
         ):
             found = f"is {then.verdict!r}" if now.verdict != then.verdict else "cites another passage"
             yield f"{_place(text, then)}: its verdict {found}, and judged again it is {now.verdict!r}"
+
+
+def _comparable(text: CitedText, citations: tuple[Citation, ...]) -> tuple[Citation, ...]:
+    """The citations that can be compared: of the reader of an item only its footnotes. What else it may have been told
+    depends on what other readers had found at that moment, which was not recorded."""
+    if text.origin.message.parent is None:
+        return citations
+    return tuple(one for one in citations if one.marker.startswith("["))
 
 
 def _judge(text: CitedText, sources: Sources, given: Sequence[str]) -> tuple[Citation, ...]:
@@ -163,6 +171,15 @@ def _same_round(messages: Sequence[BundledMessage], at: int) -> list[Message]:
         return []
     results = takewhile(lambda one: isinstance(one.message, ToolResultMessage), messages[at + 1 :])
     return [one.message for one in results]
+
+
+def _of_other_items(messages: Sequence[BundledMessage], at: int) -> list[Message]:
+    """The following results of the readers of other items, which work at the same time."""
+    origin = messages[at]
+    if origin.message.parent is None:
+        return []
+    following = takewhile(lambda one: one.run is origin.run and one.message.parent is not None, messages[at + 1 :])
+    return [one.message for one in following if isinstance(one.message, ToolResultMessage)]
 
 
 def _holds(

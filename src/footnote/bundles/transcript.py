@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from footnote.bundles.schema import SourceRecord
+from footnote.protocol.events import PlanBlock
 from footnote.protocol.files import FileCitations, FileRecord
 from footnote.protocol.history import (
     History,
@@ -38,7 +39,8 @@ _VERDICTS = {
 
 
 class TranscriptTurn(Struct, frozen=True):
-    """A question with the messages that answer it."""
+    """A question with the messages that answer it, without those of items of a plan: the report has what came of
+    them."""
 
     question: str
     answer: str
@@ -56,8 +58,9 @@ def turns_of(history: History) -> Iterator[TranscriptTurn]:
     known = {turn.question_id: turn for turn in history.turns or ()}
     for asked, messages in _split_turns(history.messages):
         question = [*(block.text for block in asked.content), *_attachment_list(asked)]
-        answer = [*_blocks(messages), *_ending(known.get(asked.id), messages)]
-        yield TranscriptTurn("\n\n".join(question), "\n\n".join(answer), tuple(messages))
+        shown = [message for message in messages if isinstance(message, PastUserMessage) or not message.parent]
+        answer = [*_blocks(shown), *_ending(known.get(asked.id), shown)]
+        yield TranscriptTurn("\n\n".join(question), "\n\n".join(answer), tuple(shown))
 
 
 def markdown(history: History, sources: Iterable[SourceRecord]) -> str:
@@ -128,12 +131,13 @@ def _citations_by_source(messages: Sequence[PastMessage]) -> dict[int, list[tupl
 
 
 def _blocks(messages: Sequence[PastMessage]) -> Iterator[str]:
-    """The text of the agent, and a line for each tool call."""
+    """The plan, the text of the agent, and a line for each tool call."""
     proofs = _proof_counts(messages)
     failed = {one.tool_call_id for one in messages if isinstance(one, PastToolMessage) and one.status == "error"}
     for message in messages:
         if not isinstance(message, PastAssistantMessage):
             continue
+        yield from (_plan(block) for block in message.content if isinstance(block, PlanBlock))
         calls = [_call(block, failed) for block in message.content if isinstance(block, PastToolUse)]
         texts = (block.text.strip() for block in message.content if isinstance(block, PastText))
         yield from filter(None, texts)
@@ -141,6 +145,18 @@ def _blocks(messages: Sequence[PastMessage]) -> Iterator[str]:
             yield "\n".join(calls)
         if message.attachments:
             yield "\n".join(["Files:", "", *(_file(file, proofs) for file in message.attachments)])
+
+
+def _plan(block: PlanBlock) -> str:
+    """The questions that were looked up; those that were not, with the reason."""
+    lines = ["Plan:", ""]
+    for item in block.items:
+        state = "" if item.status == "done" else item.status
+        detail = ": ".join(filter(None, (state, escape_inline(item.note or ""))))
+        lines.append(f"- {escape_inline(item.question)}" + (f" ({detail})" if detail else ""))
+    if block.steering:
+        lines += ["", "Said meanwhile:", "", *(f"- {escape_inline(' '.join(text.split()))}" for text in block.steering)]
+    return "\n".join(lines)
 
 
 def _call(block: PastToolUse, failed: set[str]) -> str:

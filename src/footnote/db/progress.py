@@ -30,6 +30,16 @@ def run_progress(run_id: str) -> Steps[ProgressRow]:
 
 
 @script
+def run_with_plan(run_id: str) -> Steps[tuple[RunRow | None, bytes | None]]:
+    return (yield from run(run_id)), (yield from run_progress(run_id)).plan
+
+
+@script
+def run_with_spent(run_id: str) -> Steps[tuple[RunRow | None, bytes | None]]:
+    return (yield from run(run_id)), (yield from run_progress(run_id)).spent
+
+
+@script
 def change_plan(lease: Lease, change: Callable[[bytes | None], bytes]) -> Steps[bytes]:
     """A change by the owner of the run. Returns the plan after it."""
     yield from check_lease(lease)

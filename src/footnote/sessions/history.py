@@ -114,17 +114,22 @@ def past_turns(turns: Sequence[TurnRow], branch: Sequence[TurnRow]) -> Iterator[
 
 
 def _answer(turn: TurnRow, messages: Sequence[AssistantMessage | _Result]) -> Iterator[PastMessage]:
-    rounds = sum(isinstance(message, AssistantMessage) for message in messages)
     files = () if turn.ending is None else stored.ending_decoder.decode(turn.ending).attachments
-    number = 0
+    ids = response_ids(turn.message_id, [message for message in messages if isinstance(message, AssistantMessage)])
     for message in messages:
         if isinstance(message, _Result):
             yield _result(turn, message)
             continue
-        number += 1
-        last = number == rounds
-        message_id = turn.message_id if last else f"{turn.message_id}-{number}"
-        yield _response(turn, message_id, message, files if last else ())
+        message_id = next(ids)
+        yield _response(turn, message_id, message, files if message_id == turn.message_id else ())
+
+
+def response_ids(message_id: str, responses: Sequence[AssistantMessage]) -> Iterator[str]:
+    """The ids of the responses of a turn. The answer, which is the last one that belongs to no item of a plan, has that
+    of the turn; the others have it with a number."""
+    own = [number for number, response in enumerate(responses, 1) if response.parent is None]
+    for number in range(1, len(responses) + 1):
+        yield message_id if number == (own[-1] if own else 0) else f"{message_id}-{number}"
 
 
 def _response(

@@ -10,26 +10,20 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 
-from msgspec import Struct
-from msgspec.structs import replace
-
 from footnote.agent.budget import check_price_known
 from footnote.bus.base import Bus, LocalBus
 from footnote.db import approvals, leases
-from footnote.db import files as db_files
 from footnote.db import runs as db
-from footnote.db import sessions as index
 from footnote.db.engine import Database
 from footnote.db.errors import DatabaseFailed
-from footnote.db.progress import run_progress
-from footnote.db.runs import TurnRow, turns
-from footnote.db.script import Script, Steps, script
+from footnote.db.progress import run_with_spent
+from footnote.db.runs import TurnRow
 from footnote.models.base import Model
-from footnote.protocol import format_time, new_id
-from footnote.protocol.errors import Unknown, UsageError
+from footnote.protocol import format_time
+from footnote.protocol.errors import Unknown
 from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import AssistantMessage, Message, UserMessage, user_message
-from footnote.protocol.plans import Budget
+from footnote.protocol.messages import AssistantMessage, Message, UserMessage
+from footnote.protocol.plans import Budget, PlanChanges, PlanView, Steering
 from footnote.protocol.sessions import (
     ACTIVE,
     Approval,
@@ -41,30 +35,28 @@ from footnote.protocol.sessions import (
     parse_locale,
 )
 from footnote.sessions import turns as stored
-from footnote.sessions.bus_messages import ORPHANS_MESSAGE, SUPERVISORS_TOPIC, cancel_message, decision_message
+from footnote.sessions.bus_messages import (
+    ORPHANS_MESSAGE,
+    SUPERVISORS_TOPIC,
+    cancel_message,
+    decision_message,
+    plan_message,
+)
 from footnote.sessions.executor import RunExecutor, RunLimits
 from footnote.sessions.file_citations import FileCitationChecker
 from footnote.sessions.follow import RemoteLogs, follow
 from footnote.sessions.journal import Journal
+from footnote.sessions.plan_board import UserPlans
 from footnote.sessions.run import LiveRun, RunBuilder, RunHead
 from footnote.sessions.store import Sessions
+from footnote.sessions.submitter import RunSubmitter, SubmittedRun
 from footnote.sessions.supervisor import LEASE_SECONDS, RunSupervisor, new_owner
-from footnote.sessions.titles import title_of
-from footnote.sessions.turns import RunEnding, RunRequest, attachments_of, encode, find_turn
+from footnote.sessions.turns import RunRequest, attachments_of
 from footnote.text.languages import detect_locale
-from footnote.text.search_terms import index_terms, terms_of
 from footnote.tools.approval import NO_APPROVER, Approver
 
 CANCEL_SECONDS = 3.0
 """How long a request to cancel waits for the end of the run, which it returns."""
-
-
-class SubmittedRun(Struct, frozen=True):
-    """A stored run. Unless `is_new`, an earlier request with the same `client_id` created it, and it is already
-    executed."""
-
-    head: RunHead
-    is_new: bool = True
 
 
 class Runner:
@@ -96,6 +88,7 @@ class Runner:
         self._submitter = RunSubmitter(
             database, self._owner, max_active=limits.max_per_user, lease_seconds=lease_seconds, clock=clock
         )
+        self._plans = UserPlans(database)
         self._supervisor = RunSupervisor(
             database,
             self.executor,
@@ -203,10 +196,10 @@ class Runner:
     # Reading, following, cancelling ------------------------------------------------------------------------
 
     async def view(self, user_id: str, run_id: str) -> RunView:
-        row = await self._database.read(db.run(run_id))
+        row, spent = await self._database.read(run_with_spent(run_id))
         if row is None or row.user_id != user_id:
             raise Unknown("There is no such run.", code="run_not_found")
-        return stored.run_view(row, (await self._database.read(run_progress(run_id))).spent)
+        return stored.run_view(row, spent)
 
     def follow(self, run_id: str, after: int = 0, *, idle_seconds: float | None = None) -> AsyncGenerator[bytes, None]:
         """The events of a run after an id, from the live log, another replica or the database, to its end; b"" after
@@ -241,6 +234,35 @@ class Runner:
         else:
             self.bus.publish(SUPERVISORS_TOPIC, decision_message(run_id))
         return await self.view(user_id, run_id)
+
+    async def plan(self, user_id: str, run_id: str) -> PlanView:
+        return await self._plans.view(user_id, run_id)
+
+    async def change_plan(self, user_id: str, run_id: str, changes: PlanChanges) -> PlanView:
+        """Drops, adds, changes and orders items that have not begun."""
+        plan = await self._plans.edit(user_id, run_id, changes)
+        self._wake_plan(run_id)
+        return plan
+
+    async def steer(self, user_id: str, run_id: str, steering: Steering) -> PlanView:
+        """Tells a research run something while it goes on."""
+        plan = await self._plans.steer(user_id, run_id, steering)
+        self._wake_plan(run_id)
+        return plan
+
+    async def finish(self, user_id: str, run_id: str) -> RunView:
+        """Makes a run answer with what it has, without looking anything else up."""
+        if (view := await self.view(user_id, run_id)).state not in ACTIVE:
+            return view
+        await self._plans.finish(user_id, run_id)
+        self._wake_plan(run_id)
+        return await self.view(user_id, run_id)
+
+    def _wake_plan(self, run_id: str) -> None:
+        if run_id in self.executor.live_runs:
+            self.executor.wake_plans(run_id)
+        else:
+            self.bus.publish(SUPERVISORS_TOPIC, plan_message(run_id))
 
     async def _wait_for_remote_end(self, run_id: str) -> None:
         last = await self._database.read(db.last_event_id(run_id))
@@ -314,156 +336,3 @@ def _turns_of(messages: Sequence[Message]) -> list[tuple[str, list[AssistantMess
         elif isinstance(message, AssistantMessage) and found:
             found[-1][1].append(message)
     return found
-
-
-# Storing questions with their runs -----------------------------------------------------------------------
-
-
-_BATCH_TURNS = 100
-
-
-class RunSubmitter:
-    """Stores questions with their runs, which have a lease of `owner` from the start: a new question, one that is asked
-    again, one that was changed."""
-
-    def __init__(
-        self, database: Database, owner: str, *, max_active: int, lease_seconds: float, clock: Callable[[], float]
-    ) -> None:
-        self._database = database
-        self._owner = owner
-        self._max_active = max_active
-        self._lease_seconds = lease_seconds
-        self._clock = clock
-
-    async def submit(
-        self,
-        user_id: str,
-        session_id: str,
-        new: NewMessage,
-        asked: RunRequest,
-        *,
-        files: Sequence[FileRecord] = (),
-        instead_of: TurnRow | None = None,
-    ) -> SubmittedRun:
-        """`instead_of`: the turn whose question is changed; the new turn is a branch beside it."""
-        if not new.content.strip():
-            raise UsageError("The question is empty.", code="question_empty")
-        question_id, now = new_id("msg"), self._clock()
-        question = db.NewQuestion(
-            question_id,
-            encode(user_message(new.content)),
-            encode([_with_message_id(file, question_id) for file in files]),
-            format_time(now),
-            after_run=instead_of.after_run if instead_of else None,
-            is_branch=instead_of is not None,
-        )
-        run = self._new_run(user_id, session_id, question.id, asked, now, new.client_id)
-        title = title_of(new.content)
-        uploads = [file.id for file in files if file.source == "upload"]
-        words = _QuestionText(title, terms_of(title), await index_terms(new.content))
-        same = await self._database.write(self._create_run(run, question, words, uploads))
-        # A transaction whose commit was not confirmed is repeated, and finds the run that it has created itself.
-        if same is not None and same.id != run.id:
-            return SubmittedRun(RunHead.from_row(same), is_new=False)
-        return SubmittedRun(_head(run, asked))
-
-    async def find_submitted(self, user_id: str, session_id: str, client_id: str | None) -> RunHead | None:
-        """The run of the message that the client has already submitted with this id."""
-        if client_id is None:
-            return None
-        same = await self._database.read(db.run_by_client_id(session_id, client_id))
-        return RunHead.from_row(same) if same is not None and same.user_id == user_id else None
-
-    async def resubmit(self, user_id: str, session_id: str, turn: TurnRow, request: RunRequest) -> SubmittedRun:
-        """Stores another run for the question of a turn."""
-        run = self._new_run(user_id, session_id, turn.question_id, request, self._clock())
-        await self._database.write(db.create_run(run, None, max_active=self._max_active))
-        return SubmittedRun(_head(run, request))
-
-    async def record(
-        self,
-        user_id: str,
-        session_id: str,
-        answered: Sequence[tuple[str, Sequence[AssistantMessage]]],
-        asked: RunRequest,
-    ) -> None:
-        """Stores turns that were answered elsewhere, in batches, so that other writers get their turn in between."""
-        for first in range(0, len(answered), _BATCH_TURNS):
-            some = answered[first : first + _BATCH_TURNS]
-            await self._database.write(
-                self._record_all([self._record_turn(user_id, session_id, *one, asked) for one in some])
-            )
-
-    def _record_turn(
-        self, user_id: str, session_id: str, question: str, answer: Sequence[AssistantMessage], asked: RunRequest
-    ) -> Script[None]:
-        now = self._clock()
-        asked_then = db.NewQuestion(new_id("msg"), encode(user_message(question)), b"[]", format_time(now))
-        run = self._new_run(user_id, session_id, asked_then.id, asked, now)
-        return db.record_turn(
-            run, asked_then, [encode(message) for message in answer], encode(RunEnding(stop_reason="stop"))
-        )
-
-    @script
-    def _record_all(self, turns: Sequence[Script[None]]) -> Steps[None]:
-        for turn in turns:
-            yield from turn
-
-    async def find_turn(self, user_id: str, session_id: str, message_id: str) -> TurnRow:
-        """The turn of a message of this session. `Unknown`: there is no such message."""
-        if await self._database.read(db.owns_session(user_id, session_id)):
-            turn = find_turn(await self._database.read(turns(session_id)), message_id)
-            if turn is not None:
-                return turn
-        raise Unknown("There is no such message in this session.", code="message_not_found")
-
-    @script
-    def _create_run(
-        self, run: db.NewRun, question: db.NewQuestion, words: "_QuestionText", uploads: Sequence[str]
-    ) -> Steps[db.RunRow | None]:
-        same = yield from db.create_run(run, question, max_active=self._max_active)
-        if same is not None:
-            return same
-        yield from index.set_title(run.session_id, words.title, words.title_terms)
-        yield from index.index_part(run.session_id, question.id, words.terms)
-        yield from db_files.attach(run.session_id, uploads, question.id)
-        return None
-
-    def _new_run(
-        self,
-        user_id: str,
-        session_id: str,
-        question_id: str,
-        request: RunRequest,
-        now: float,
-        client_id: str | None = None,
-    ) -> db.NewRun:
-        return db.NewRun(
-            id=new_id("run"),
-            session_id=session_id,
-            user_id=user_id,
-            question_id=question_id,
-            message_id=new_id("msg"),
-            asked=encode(request),
-            owner=self._owner,
-            lease_seconds=self._lease_seconds,
-            now=now,
-            client_id=client_id,
-        )
-
-
-def _with_message_id(file: FileRecord, question_id: str) -> FileRecord:
-    """An upload belongs to the first message that it is attached to."""
-    return replace(file, message_id=question_id) if file.source == "upload" and file.message_id is None else file
-
-
-class _QuestionText(Struct, frozen=True):
-    """The title and the search terms that a session gets from a question."""
-
-    title: str
-    title_terms: str
-    terms: str
-
-
-def _head(run: db.NewRun, request: RunRequest) -> RunHead:
-    return RunHead(run.id, run.session_id, run.user_id, run.question_id, run.message_id, request, run.now)

@@ -419,6 +419,7 @@ class _ExcerptPart(Struct):
 
     role: str
     content: tuple["_ExcerptBlock", ...] = ()
+    parent: str | None = None
 
 
 class _ExcerptBlock(Struct):
@@ -455,12 +456,13 @@ def excerpt(text: str, words: Sequence[QueryWord]) -> str:
 
 
 def _text(bodies: Sequence[bytes], words: Sequence[QueryWord]) -> str:
-    """The text of messages as people see it: questions unchanged, answers without their markdown."""
+    """The text of messages as people see it: questions unchanged, answers without their markdown. What the readers of
+    items of a plan wrote is not searched: the report and the answer have what came of it."""
     messages = (_message_decoder.decode(body) for body in bodies)
     return "\n\n".join(
         markdown_to_text(_window_around(block.text, words)) if part.role == "assistant" else block.text
         for part in messages
-        if part.role != "toolResult"
+        if part.role != "toolResult" and part.parent is None
         for block in part.content
         if block.type == "text"
     )

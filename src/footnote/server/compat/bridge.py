@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from typing import Any, Literal, Protocol, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, UnsetType
 from starlette.types import Receive, Scope, Send
 
 from footnote.protocol.errors import ConfigError, FootnoteError
@@ -92,7 +92,8 @@ CompatEvent: TypeAlias = CompatBegan | CompatOpened | CompatDelta | CompatClosed
 class CompatEncoder:
     """Translates the events of a run, one by one: text and thinking, and at the end the cited sources.
 
-    Tool calls are left out, because the client would try to execute them. `CompatEnded` or `CompatFailed` is the last
+    Tool calls are left out, because the client would try to execute them; so are plans and the work on their items,
+    which these APIs have no place for. `CompatEnded` or `CompatFailed` is the last
     event. Pure.
     """
 
@@ -117,15 +118,15 @@ class CompatEncoder:
         match event:
             case MessageStart(message):
                 events = [CompatBegan(message.id)]
-            case BlockStart(index, TextBlock(text)):
+            case BlockStart(index, TextBlock(text), parent=UnsetType()):
                 events = self._open_block(index, "text", text)
-            case BlockStart(index, ThinkingBlock(text)):
+            case BlockStart(index, ThinkingBlock(text), parent=UnsetType()):
                 events = self._open_block(index, "thinking", text)
             case BlockStart(content_block=ToolResultBlock(artifact=dict(artifact))):
                 self._add_sources(artifact)
             case BlockDelta(index, TextGrowth(text) | ThinkingGrowth(text)):
                 events = self._append_text(index, text)
-            case BlockDelta(delta=CitationsGrowth(citations)):
+            case BlockDelta(delta=CitationsGrowth(citations), parent=UnsetType()):
                 self._cited |= {citation.number for citation in citations}
             case BlockStop(index):
                 events = self._close_block(index)

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from footnote.protocol.errors import UsageError
+from footnote.protocol.plans import PlanChanges, PlanView, Steering
 from footnote.protocol.sessions import Approval, NewMessage, RetryRequest, RunView, StartedRun, parse_locale
 from footnote.server.requests import prefers_json
 from footnote.server.responses import PING_SECONDS, EventStream, Reply, json_response
@@ -42,6 +43,22 @@ async def _cancel(call: RouteCall) -> RunView:
 
 async def _decide(call: RouteCall) -> RunView:
     return await call.app.runner.decide(call.user_id, call.path["run_id"], call.path["tool_use_id"], call.body)
+
+
+async def _plan(call: RouteCall) -> PlanView:
+    return await call.app.runner.plan(call.user_id, call.path["run_id"])
+
+
+async def _change_plan(call: RouteCall) -> PlanView:
+    return await call.app.runner.change_plan(call.user_id, call.path["run_id"], call.body)
+
+
+async def _steer(call: RouteCall) -> PlanView:
+    return await call.app.runner.steer(call.user_id, call.path["run_id"], call.body)
+
+
+async def _finish(call: RouteCall) -> RunView:
+    return await call.app.runner.finish(call.user_id, call.path["run_id"])
 
 
 async def _events(call: RouteCall) -> EventStream:
@@ -118,5 +135,23 @@ ROUTES = (
         "Allow or deny a call that waits for approval",
         body=Approval,
         response=RunView,
+    ),
+    Route("POST", "/v2/runs/{run_id}/finish", _finish, "Make a run answer with what it has", response=RunView),
+    Route("GET", "/v2/runs/{run_id}/plan", _plan, "The plan of a research run", response=PlanView),
+    Route(
+        "PATCH",
+        "/v2/runs/{run_id}/plan",
+        _change_plan,
+        "Change, add, drop and order the questions that nobody works on yet",
+        body=PlanChanges,
+        response=PlanView,
+    ),
+    Route(
+        "POST",
+        "/v2/runs/{run_id}/steer",
+        _steer,
+        "Tell a research run something while it goes on",
+        body=Steering,
+        response=PlanView,
     ),
 )
