@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -34,9 +34,11 @@ from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.errors import FootnoteError, UsageError
 from footnote.protocol.events import Event
 from footnote.protocol.messages import Message
-from footnote.protocol.sessions import NewCheck, NewMessage, StartedRun
+from footnote.protocol.plans import Clarification
+from footnote.protocol.sessions import ClarifyRequest, NewCheck, NewMessage, StartedRun, parse_locale
 from footnote.protocol.sse import EventDecoder
 from footnote.protocol.tools import Locale, Progress
+from footnote.research.clarify import Clarifier
 from footnote.run_setup import SettingsRunBuilder
 from footnote.sandbox.pool import SandboxPool
 from footnote.sessions.checks import start_check
@@ -50,6 +52,7 @@ from footnote.sessions.supervisor import LEASE_SECONDS, SHARED_LEASE_SECONDS
 from footnote.storage import open_storage
 from footnote.storage.base import MeasuredStorage, Storage
 from footnote.storage.local import MemoryStorage
+from footnote.text.languages import detect_locale
 from footnote.tools.approval import Approve, make_approver
 from footnote.tools.base import Tool
 from footnote.web_search.crawl.crawler import Extractor
@@ -160,6 +163,7 @@ class App:
         self.favicons = Favicons(
             ImageFetcher(net, sandbox), None if database.is_in_memory else configuration.home / "favicons"
         )
+        self._clarifier = Clarifier(limits.runs_per_user)
         self.is_ephemeral = False
         """The database is in memory, because nothing can be written: everything is lost at the end."""
         self._environ = environ
@@ -268,6 +272,15 @@ class App:
                 code="check_needs_web",
             )
         return await start_check(self.sessions, self.runner, user_id, agent.id, new)
+
+    async def clarify(self, user_id: str, new: ClarifyRequest) -> Clarification:
+        """What to ask the user before a question is researched; nothing, for most questions."""
+        agent = self.configuration.agent(new.agent_id)
+        if not agent.research.clarify:
+            return Clarification()
+        locale = parse_locale(new.locale) or detect_locale(new.content)
+        find_model = partial(self._run_builder.model, agent.id, new.model)
+        return await self._clarifier.clarify(user_id, new.content, locale, find_model)
 
     async def _memory_runner(self) -> tuple[Runner, Sessions]:
         """Opened by the first `ask`, and closed with the app."""

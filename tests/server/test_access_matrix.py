@@ -78,6 +78,8 @@ ROWS = {
     "POST /v2/sessions/{session_id}/messages": Row(202, {"content": "Why?"}, theirs=True),
     "POST /v2/sessions/{session_id}/messages/{message_id}/retry": Row(202, {}, theirs=True),
     "POST /v2/sessions/{session_id}/messages/{message_id}/edit": Row(202, {"content": "How?"}, theirs=True),
+    "POST /v2/clarifications": Row(200, {"content": "What is tea?"}),
+    "GET /v2/research/templates": Row(200),
     "POST /v2/checks": Row(202, {"text": "Tea is hot."}),
     "GET /v2/runs/{run_id}": Row(200, theirs=True),
     "GET /v2/runs/{run_id}/events": Row(200, theirs=True),

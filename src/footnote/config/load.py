@@ -51,6 +51,7 @@ from footnote.config.validation import (
 )
 from footnote.models.adapters import model_apis
 from footnote.protocol.errors import ConfigError
+from footnote.research.templates import Template, builtin_templates, read_templates, template_name
 
 
 class ValueOrigin(Struct, frozen=True, omit_defaults=True):
@@ -90,6 +91,8 @@ class Configuration(Struct, frozen=True):
     agents: tuple[Agent, ...] = field(default_factory=lambda: (researcher(),))
     origins: Mapping[Path, ValueOrigin] = field(default_factory=dict[Path, ValueOrigin])
     ignored: tuple[Ignored, ...] = ()
+    templates: Mapping[str, Template] = field(default_factory=builtin_templates)
+    """Those of research reports, with the operator's own, by name."""
 
     def agent(self, agent_id: str | None = None) -> Agent:
         """The agent with this id, or the first one."""
@@ -222,14 +225,16 @@ def load(
     layers = _Layers(resolve_aliases(read_json(config_file or home / "config.json", required=config_file is not None)))
     problems = layers.apply_environ(environ)
     agents_document = _agents_document(home, environ)
-    problems += _agents_problems(agents_document, provider_names(layers.tree))
+    templates, template_problems = read_templates(home / "templates")
+    problems += [Problem(one.file, one.message, one.line) for one in template_problems]
+    problems += _agents_problems(agents_document, provider_names(layers.tree), templates)
     if problems:
         raise InvalidConfiguration(problems)
     origins = layers.origins | _origins(agents_document, AGENTS_TYPE)
     is_absent = agents_document.is_absent
     agents = (researcher(),) if is_absent else msgspec.convert(agents_document.value, AgentsFile).agents
     settings = msgspec.convert(layers.tree, Settings)
-    return Configuration(home, settings, agents, origins, tuple(layers.ignored))
+    return Configuration(home, settings, agents, origins, tuple(layers.ignored), templates)
 
 
 @dataclass(slots=True)
@@ -299,8 +304,9 @@ def _agents_document(home: FilePath, environ: Mapping[str, str]) -> JsonDocument
     return document if document.problems else JsonDocument(AGENTS_VARIABLE, {"agents": document.value})
 
 
-def _agents_problems(document: JsonDocument, providers: list[str]) -> list[Problem]:
-    violations = agents_violations(document.value, providers, from_file=document.source != AGENTS_VARIABLE)
+def _agents_problems(document: JsonDocument, providers: list[str], templates: Collection[str]) -> list[Problem]:
+    from_file = document.source != AGENTS_VARIABLE
+    violations = agents_violations(document.value, providers, templates, from_file=from_file)
     problems = [document.problem(violation.path, violation.message) for violation in violations]
     return _file_problems(document, AGENTS_TYPE) + problems
 
@@ -352,8 +358,11 @@ def settings_violations(tree: Any) -> Iterator[Violation]:
     yield from _model_violations(get_object(tree, "models").get("default"), ("models", "default"), provider_names(tree))
 
 
-def agents_violations(tree: Any, providers: Collection[str], *, from_file: bool) -> Iterator[Violation]:
-    """`tree` is `agents.json`, or the same from the environment; `providers` are those of `config.json`."""
+def agents_violations(
+    tree: Any, providers: Collection[str], templates: Collection[str], *, from_file: bool
+) -> Iterator[Violation]:
+    """`tree` is `agents.json`, or the same from the environment; `providers` are those of `config.json`, `templates`
+    all that there are."""
     agents: Any = get_object(tree).get("agents")
     if not isinstance(agents, list):
         return
@@ -367,6 +376,12 @@ def agents_violations(tree: Any, providers: Collection[str], *, from_file: bool)
                 (*path, "id"), f"agents[{first_index[name]}] has the id {json_quote(name)} too; give one another id"
             )
         yield from _model_violations(fields.get("model"), (*path, "model"), providers)
+        template = get_object(fields, "research").get("template")
+        if isinstance(template, str) and template_name(template) not in templates:
+            listed = ", ".join(templates)
+            yield Violation(
+                (*path, "research", "template"), f"there is no template {json_quote(template)}; there are {listed}"
+            )
         for server, settings in get_object(fields, "mcpServers").items():
             where = (*path, "mcpServers", server)
             if isinstance(settings, dict):

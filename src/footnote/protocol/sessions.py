@@ -33,7 +33,8 @@ RunMode: TypeAlias = Literal["answer", "check", "research"]
 """`check`: the statements of a text are compared with the pages that it links to, without a model. `research`: a plan,
 readers for its items side by side, and a report."""
 QuestionMode: TypeAlias = Literal["answer", "research"]
-TemplateName: TypeAlias = Annotated[str, Meta(max_length=64, pattern=r"^[A-Za-z0-9_-]+$(?!\n)")]
+TemplateName: TypeAlias = Annotated[str, Meta(max_length=64, pattern=r"^[A-Za-z0-9_ -]+$(?!\n)")]
+"""Of a report: `fact-sheet`, which may be written `Fact sheet` or `fact_sheet`."""
 RunState: TypeAlias = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
 """`queued → running → done | failed | cancelled`; `waiting`: from `running` and back, while a call waits for the user's
 approval. A run in one of the first three states is active."""
@@ -118,6 +119,15 @@ class NewCheck(Struct, frozen=True, forbid_unknown_fields=True):
 
     text: Content | None = None
     url: Content | None = None
+    locale: LanguageTag | None = None
+
+
+class ClarifyRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """A question that is going to be researched. `model`: that of the run; left out: the model of the agent."""
+
+    content: Content
+    agent_id: str | None = None
+    model: str | None = None
     locale: LanguageTag | None = None
 
 

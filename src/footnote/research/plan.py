@@ -21,6 +21,7 @@ from footnote.research.question_lists import (
     questions_in,
     read_questions,
     says_none,
+    shorten_middle,
 )
 from footnote.research.question_parts import question_locale, split_question
 from footnote.research.templates import TOPIC, Template
@@ -453,12 +454,8 @@ def _fit(lines: Iterable[str], max_characters: int) -> Iterator[str]:
 
 
 def _shorten(text: str, max_characters: int) -> str:
-    """The text without anything that looks like the marks of web text; a long one from both ends."""
-    shown = escape_tags(text).strip()
-    if len(shown) <= max_characters:
-        return shown
-    head = 3 * max_characters // 4
-    return f"{shown[:head].rstrip()}\n…\n{shown[len(shown) - (max_characters - head) :].lstrip()}"
+    """What the user wrote, without anything that looks like the marks of web text."""
+    return escape_tags(shorten_middle(text, max_characters))
 
 
 def _kind(template: Template, locale: Locale = "en") -> str:

@@ -59,7 +59,7 @@ _MAX_BARE_LINE = 200
 
 def read_questions(text: str) -> tuple[str, ...]:
     """The questions in an answer, each once; none if there is nothing like a list of questions in it."""
-    answer = _without_thoughts(text[-MAX_ANSWER_LENGTH:])
+    answer = answer_without_thoughts(text[-MAX_ANSWER_LENGTH:])
     found = _from_json(answer) or _from_cut_json(answer) or _from_lines(answer)
     return distinct_questions(found)
 
@@ -92,6 +92,15 @@ def question_key(line: str) -> str:
     return _KEY_NOISE.sub("", fold(line)) or line
 
 
+def shorten_middle(text: str, max_characters: int) -> str:
+    """A long text from both ends."""
+    shown = text.strip()
+    if len(shown) <= max_characters:
+        return shown
+    head = 3 * max_characters // 4
+    return f"{shown[:head].rstrip()}\n…\n{shown[len(shown) - (max_characters - head) :].lstrip()}"
+
+
 def says_none(text: str) -> bool:
     """Whether an answer or a line says that there is nothing to add."""
     line = question_line(_FENCE.sub(" ", text[: 4 * _MAX_NONE_LENGTH])).strip(" .。!`[]{}()")
@@ -103,7 +112,7 @@ def _is_placeholder(line: str) -> bool:
     return says_none(line) or line.strip(" .…?<>[]").casefold() in ("", "question", "first question", "string")
 
 
-def _without_thoughts(text: str) -> str:
+def answer_without_thoughts(text: str) -> str:
     """What follows the thoughts of a model. Thoughts without an end are all that there is."""
     end = max((text.rfind(f"</{name}>") for name in ("think", "thinking", "reasoning", "thought")), default=-1)
     if end >= 0:
@@ -180,9 +189,14 @@ def _questions_of_object(fields: dict[str, Any], depth: int) -> Iterator[str]:
 
 def _from_string(text: str) -> list[str]:
     """A string is one question, unless each of its lines is an entry of a list."""
-    lines = [_LISTED.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
-    entries = [line[1] for line in lines if line]
-    return entries if len(entries) > 1 and len(entries) == len(lines) else [text]
+    entries = listed_lines(text)
+    is_list = len(entries) > 1 and len(entries) == sum(bool(line.strip()) for line in text.splitlines())
+    return entries if is_list else [text]
+
+
+def listed_lines(text: str) -> list[str]:
+    """The lines that begin with the number or the mark of a list, without it."""
+    return [found[1] for line in text.splitlines() if (found := _LISTED.fullmatch(line.strip()))]
 
 
 def _from_cut_json(text: str) -> list[str]:

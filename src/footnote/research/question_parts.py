@@ -38,6 +38,7 @@ class QuestionParts(Struct, frozen=True):
 
 def question_locale(question: str, otherwise: Locale) -> Locale:
     """The language of a question. Names alone have none: `Docker vs Podman`."""
+    question = question[:MAX_MESSAGE_LENGTH]
     read = parse_message(question)
     if not read.has_words:
         return otherwise

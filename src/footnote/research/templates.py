@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from footnote.protocol.errors import ConfigError, UsageError
+from footnote.protocol.errors import UsageError
 from footnote.protocol.tools import LOCALES, Locale
 from footnote.text.terms import fold, strip_diacritics
 
@@ -91,30 +91,44 @@ def builtin_templates() -> Mapping[str, Template]:
     return {name: parse_template(name, folder.joinpath(f"{name}.md").read_text("utf-8")) for name in BUILT_IN}
 
 
-def load_templates(folder: Path) -> Mapping[str, Template]:
-    """The built-in templates and those in the operator's folder, which may be missing."""
+class TemplateProblem(Struct, frozen=True):
+    """Why a file of the operator is no template. `message` is a sentence without its full stop."""
+
+    file: str
+    message: str
+    line: int | None = None
+
+
+def read_templates(folder: Path) -> tuple[Mapping[str, Template], list[TemplateProblem]]:
+    """The built-in templates with those in the operator's folder, which may be missing; and what is wrong there."""
     found = dict(builtin_templates())
+    problems: list[TemplateProblem] = []
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".md" and not path.name.startswith("."))
     except (FileNotFoundError, NotADirectoryError):
-        return found
+        return found, problems
     except OSError as error:
-        raise ConfigError(f"The folder {folder} cannot be read: {error.strerror}.") from error
+        return found, [TemplateProblem(str(folder), f"the folder cannot be read: {error.strerror}")]
     for path in paths:
         name = template_name(path.stem)
-        if not _NAME.fullmatch(name):
-            raise ConfigError(f"{path}: the name of a template has letters a to z, digits and hyphens.")
         try:
-            if path.stat().st_size > MAX_FILE_BYTES:
-                raise ConfigError(f"{path}: a template has at most {MAX_FILE_BYTES:,} bytes.")
-            found[name] = parse_template(name, path.read_text("utf-8-sig"))
-        except UnicodeDecodeError as error:
-            raise ConfigError(f"{path}: a template is a text in UTF-8.") from error
-        except OSError as error:
-            raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
-        except ValueError as error:
-            raise ConfigError(f"{path}: {error}") from error
-    return found
+            found[name] = parse_template(name, _read(path, name))
+        except MalformedTemplate as error:
+            problems.append(TemplateProblem(str(path), error.message, error.line))
+    return found, problems
+
+
+def _read(path: Path, name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise MalformedTemplate("the name of a template has letters from a to z, digits and hyphens")
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise MalformedTemplate(f"a template has at most {MAX_FILE_BYTES:,} bytes")
+        return path.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise MalformedTemplate("a template is a text in UTF-8") from None
+    except OSError as error:
+        raise MalformedTemplate(f"it cannot be read: {error.strerror}") from error
 
 
 def template_name(wanted: str) -> str:
@@ -140,6 +154,15 @@ def template_of(name: str, templates: Mapping[str, Template] | None = None) -> T
 # The format -----------------------------------------------------------------------------------------------------------
 
 
+class MalformedTemplate(ValueError):
+    """A text is no template; `line` is where it goes wrong."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+
+
 class _Part(Struct):
     """The title or a section of a file, while it is read."""
 
@@ -152,21 +175,21 @@ class _Part(Struct):
     def instructions(self) -> str:
         text = " ".join(" ".join(self.text).split())
         if len(text) > MAX_INSTRUCTIONS_LENGTH:
-            raise ValueError(f"line {self.line}: instructions have at most {MAX_INSTRUCTIONS_LENGTH:,} characters.")
+            raise MalformedTemplate(f"instructions have at most {MAX_INSTRUCTIONS_LENGTH:,} characters", self.line)
         return text
 
 
 def parse_template(name: str, text: str) -> Template:
-    """Raises `ValueError` with the line of what is wrong."""
+    """`MalformedTemplate`: it does not begin with a title, or something in it is too long."""
     parts = list(_parts(text))
     if not parts or parts[0].level != 1:
-        raise ValueError("a template begins with its title: a line such as “# Vendor check” or “# en: Vendor check”.")
+        raise MalformedTemplate("a template begins with its title, such as “# Vendor check” or “# en: Vendor check”", 1)
     title, *sections = parts
     for part in sections:
         if part.level == 1:
-            raise ValueError(f"line {part.line}: a template has one title; sections begin with “##”.")
+            raise MalformedTemplate("a template has one title; its sections begin with “##”", part.line)
     if len(sections) > MAX_SECTIONS:
-        raise ValueError(f"line {sections[MAX_SECTIONS].line}: a template has at most {MAX_SECTIONS} sections.")
+        raise MalformedTemplate(f"a template has at most {MAX_SECTIONS} sections", sections[MAX_SECTIONS].line)
     return Template(
         name=name,
         titles=title.heading,
@@ -184,7 +207,7 @@ def _parts(text: str) -> Iterator[_Part]:
         if found := _HEADING.fullmatch(stripped):
             level, words = len(found[1]), found[3].strip(" \t#")
             if not words or len(words) > MAX_HEADING_LENGTH:
-                raise ValueError(f"line {number}: a heading has 1 to {MAX_HEADING_LENGTH} characters.")
+                raise MalformedTemplate(f"a heading has 1 to {MAX_HEADING_LENGTH} characters", number)
             languages: tuple[Locale, ...] = tuple(one for one in LOCALES if found[2] in (None, one))
             continues = previous == "heading" and part is not None and part.level == level and found[2]
             if part is None or not continues or not part.heading.keys().isdisjoint(languages):
@@ -196,7 +219,7 @@ def _parts(text: str) -> Iterator[_Part]:
         elif not stripped:
             previous = previous if previous == "heading" else ""
         elif part is None:
-            raise ValueError(f"line {number}: a template begins with its title, a line such as “# Vendor check”.")
+            raise MalformedTemplate("a template begins with its title, such as “# Vendor check”", number)
         elif found := _QUESTION.fullmatch(stripped):
             _add_question(part, found, is_first=previous != "question")
             previous = "question"
