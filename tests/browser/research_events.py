@@ -22,10 +22,7 @@ CALL_ID = "call_1"
 POLL_SECONDS = 0.3
 """Shorter than the time after which the page says that its connection is lost."""
 
-TEMPLATES = [
-    {"name": "general", "titles": {"en": "Report", "vi": "Báo cáo", "zh": "报告"}},
-    {"name": "comparison", "titles": {"en": "Comparison", "vi": "So sánh", "zh": "比较"}},
-]
+TEMPLATES = [{"name": "general", "title": "Report"}, {"name": "comparison", "title": "Comparison"}]
 USAGE = {
     "input_tokens": 41_200,
     "output_tokens": 6_300,
@@ -268,7 +265,7 @@ class ScriptedResearch:
         items = []
         for one in wanted:
             before = known.pop(one.get("id"), None) or plan_item(f"q{len(self.items) + 1}", one["question"])
-            fields = ("question", "status") if before["status"] == "pending" else ()
+            fields = ("question", "status") if before["status"] in ("pending", "dropped") else ()
             items.append(before | {name: one[name] for name in fields if one.get(name)})
         self.items = items
         self.send_plan()

@@ -23,6 +23,7 @@ from browser.chromium_process import launch_browser
 from browser.page import Chat
 from browser.proof import ANSWER as ANSWER_OF_ALL
 from browser.proof import JUDGEMENTS, answered_session, judge_answer, judge_file
+from browser.research_events import ScriptedResearch, found_source, plan_item, supported_citation
 from browser.samples import FILES
 from server.forms import upload_files
 from server.session_files import SessionFiles
@@ -52,6 +53,14 @@ plants since early 2024 (https://news.example/recyclers).
 
 1. Regulation (EU) 2023/1542, https://law.example/batteries
 """
+
+RESEARCHED = (
+    "What do sodium-ion and LFP home batteries cost per kilowatt-hour today?",
+    "How long do they last: cycles, calendar ageing, warranty?",
+    "How safe are they, and how do they behave in the cold?",
+    "Which products can be bought in Europe in 2026?",
+    "What do independent tests say about their efficiency?",
+)
 
 Picture: TypeAlias = Callable[[PageBackend, Chat], Awaitable[None]]
 
@@ -110,6 +119,35 @@ async def check(backend: PageBackend, chat: Chat) -> None:
     await chat.viewer.get_by_role("textbox").fill(TEXT_TO_CHECK)
 
 
+async def research(backend: PageBackend, chat: Chat) -> None:
+    scripted = ScriptedResearch(backend)
+    await scripted.serve(chat.page.context)
+    await chat.page.get_by_role("button", name="Research", exact=True).click()
+    await chat.ask("How do sodium-ion batteries compare with lithium iron phosphate for home storage?")
+    await scripted.wait_asked()
+    cost, life, safety, market, tests = items = [
+        plan_item(f"q{number}", question) for number, question in enumerate(RESEARCHED, 1)
+    ]
+    scripted.start(items)
+    scripted.update(*(item | {"status": "running"} for item in (cost, life, safety, market)))
+    for item in (cost, life, safety, market):
+        scripted.search(item["id"], "sodium-ion battery")
+    for item, number, domains in ((cost, 1, ("iea.org", "bnef.com", "irena.org")), (safety, 4, ("nrel.gov", "ul.com"))):
+        found = [found_source(at, domain, domain) for at, domain in enumerate(domains, number)]
+        scripted.find(item["id"], "sodium-ion battery", *found)
+        said = " ".join(f"Statement {at} holds [{number}]." for at in range(len(domains) * 2))
+        sentences = [f"Statement {at} holds" for at in range(len(domains) * 2)]
+        scripted.say(said, [supported_citation(said, sentence, number) for sentence in sentences], item["id"])
+    scripted.update(cost | {"status": "done"}, safety | {"status": "done"}, tests)
+    scripted.read("q2", "nature.com", "catl.com", "pv-magazine.com")
+    scripted.read("q4", "heise.de")
+    scripted.steering.append("Leave out lead-acid batteries.")
+    scripted.send_plan()
+    scripted.spend(194, 0.17, 23)
+    await expect(chat.log.locator("[data-reading]")).to_have_count(4)
+    await expect(chat.log).to_contain_text("Leave out lead-acid")
+
+
 async def sources(backend: PageBackend, chat: Chat) -> None:
     await answer(backend, chat)
     await chat.open_sources()
@@ -166,6 +204,7 @@ PICTURES: dict[str, Picture] = {
     "contradiction": contradiction,
     "report": report,
     "check": check,
+    "research": research,
     "sources": sources,
     "files": files,
     "viewer-markdown": viewer("notes.md"),

@@ -142,10 +142,10 @@ export interface Question {
   template: string | null;
 }
 
-/** A kind of report. `titles` has its name in each language. */
+/** A kind of report. */
 export interface TemplateView {
   name: string;
-  titles: Readonly<Record<string, string>>;
+  title: string;
 }
 
 /** What is known before a research question is sent. */
@@ -205,7 +205,11 @@ export const api = {
   /** A question to the user before a research run. The caller limits the time that it may take. */
   clarify: (unclear: Unclear, signal: AbortSignal) =>
     json<Clarification>("POST", "/v2/clarifications", { body: unclear, signal, timeoutMs: LONG_TIMEOUT_MS }),
-  templates: () => json<{ templates: readonly TemplateView[] }>("GET", "/v2/research/templates"),
+  /** With titles in this language, whatever that of the browser is. */
+  templates: (language: string) =>
+    json<{ templates: readonly TemplateView[] }>("GET", "/v2/research/templates", {
+      headers: { "accept-language": language },
+    }),
   changePlan: (runId: string, items: readonly Partial<WantedItem>[]) =>
     json<PlanView>("PATCH", `/v2/runs/${runId}/plan`, { body: { items } }),
   finish: (runId: string) => json<RunView>("POST", `/v2/runs/${runId}/finish`),

@@ -15,6 +15,14 @@ test("pending items are dropped, reworded and moved past those that have begun",
   expect(ids(after({ type: "move", id: "q3", by: 1 }))).toEqual(["q1", "q2", "q5", "q4", "q3"]);
 });
 
+test("what was dropped comes back to where it was", () => {
+  const dropped = after({ type: "drop", id: "q3" });
+  const restored = edited(dropped, { type: "restore", id: "q3" });
+  expect(restored).toEqual(ITEMS);
+  expect(wantedOf(restored, dropped)[2]).toEqual({ id: "q3", status: "pending" });
+  expect(edited(ITEMS, { type: "restore", id: "q3" })).toBe(ITEMS);
+});
+
 test("items that have begun, and the ends of the list, stay where they are", () => {
   expect(after({ type: "drop", id: "q2" })).toBe(ITEMS);
   expect(after({ type: "reword", id: "q1", question: "Why?" })).toBe(ITEMS);

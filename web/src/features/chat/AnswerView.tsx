@@ -29,18 +29,21 @@ export function AnswerView({ turn }: { turn: Turn }) {
   return (
     <div className="chat-answer" aria-busy={isActive(answer) || undefined}>
       <h2 className="ui-hidden">{t.footnote}</h2>
-      {answer.blocks.map((block, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the index of a block is its name.
-        <Boundary key={at}>
-          {at === files && proof}
-          {block.type === "plan" && (
-            <Suspense fallback={<div className="chat-plan-place" />}>
-              <PlanCard turn={turn} plan={block} />
-            </Suspense>
-          )}
-          {block.parent === undefined && <BlockView block={block} at={at} turnKey={turn.key} />}
-        </Boundary>
-      ))}
+      {answer.blocks.map((block, at) =>
+        block.parent === undefined ? (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the index of a block is its name.
+          <Boundary key={at}>
+            {at === files && proof}
+            {block.type === "plan" ? (
+              <Suspense fallback={<div className="chat-plan-place" />}>
+                <PlanCard turn={turn} plan={block} />
+              </Suspense>
+            ) : (
+              <BlockView block={block} at={at} turnKey={turn.key} />
+            )}
+          </Boundary>
+        ) : null,
+      )}
       {files < 0 && proof}
       {isActive(answer) ? <Working answer={answer} /> : <AnswerEnd turn={turn} />}
     </div>

@@ -214,8 +214,16 @@ function useActions(runId: string | null, items: readonly PlanItem[], list: RefO
         requestAnimationFrame(() => list.current?.children[at]?.querySelector<HTMLElement>("button")?.focus());
       },
       addAgain: (item) => {
-        change({ type: "add", question: item.question });
-        requestAnimationFrame(() => list.current?.lastElementChild?.scrollIntoView({ block: "nearest" }));
+        // What the run itself has dropped, with a note, is another question when it is asked again.
+        const comesBack = item.note === undefined;
+        change(comesBack ? { type: "restore", id: item.id } : { type: "add", question: item.question });
+        const { items: now } = known.current;
+        const at = comesBack ? now.findIndex(({ id }) => id === item.id) : now.length;
+        requestAnimationFrame(() => {
+          const row = list.current?.children[at];
+          row?.scrollIntoView({ block: "nearest" });
+          row?.querySelector<HTMLElement>("button:not([aria-disabled])")?.focus();
+        });
       },
     };
   }, [runId, list]);

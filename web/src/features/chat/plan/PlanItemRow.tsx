@@ -202,20 +202,24 @@ function Editable({ item, actions, isFirst, isLast, isEditable, children }: Edit
     <>
       {children}
       <span className="chat-plan-actions">
-        <Button
-          {...shared}
-          icon={ArrowUp}
-          label={t.moveUp(question)}
-          aria-disabled={isFirst || undefined}
-          onClick={move(-1, isFirst)}
-        />
-        <Button
-          {...shared}
-          icon={ArrowDown}
-          label={t.moveDown(question)}
-          aria-disabled={isLast || undefined}
-          onClick={move(1, isLast)}
-        />
+        {!(isFirst && isLast) && (
+          <>
+            <Button
+              {...shared}
+              icon={ArrowUp}
+              label={t.moveUp(question)}
+              aria-disabled={isFirst || undefined}
+              onClick={move(-1, isFirst)}
+            />
+            <Button
+              {...shared}
+              icon={ArrowDown}
+              label={t.moveDown(question)}
+              aria-disabled={isLast || undefined}
+              onClick={move(1, isLast)}
+            />
+          </>
+        )}
         <Button {...shared} ref={pencil} icon={Pencil} label={t.reword(question)} onClick={() => setWriting(true)} />
         <Button {...shared} icon={X} label={t.drop(question)} onClick={() => actions.drop(item)} />
       </span>

@@ -22,7 +22,8 @@ export function Clarify({ field }: ClarifyProps) {
   const t = useWords(words);
   const id = useId();
   const asked = useStore(clarifying);
-  if (!asked) return null;
+  const isAwaited = useAwaited();
+  if (!asked || (asked.question === null && !isAwaited)) return null;
   const back = () => {
     withdrawQuestion();
     field.current?.focus();
@@ -40,7 +41,10 @@ export function Clarify({ field }: ClarifyProps) {
         {asked.held.text}
       </p>
       {asked.question === null ? (
-        <Waiting />
+        <p className="composer-clarify-waiting" role="status">
+          <Spinner />
+          {t.clarifying}
+        </p>
       ) : (
         <Question question={asked.question} answers={asked.answers} field={field} onBack={back} />
       )}
@@ -56,23 +60,13 @@ export function Clarify({ field }: ClarifyProps) {
   );
 }
 
-function Waiting() {
-  const t = useWords(words);
-  const [isSaid, setSaid] = useState(false);
+function useAwaited(): boolean {
+  const [isAwaited, setAwaited] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setSaid(true), SAID_AFTER_MS);
+    const timer = setTimeout(() => setAwaited(true), SAID_AFTER_MS);
     return () => clearTimeout(timer);
   }, []);
-  return (
-    <p className="composer-clarify-waiting" role="status">
-      {isSaid && (
-        <>
-          <Spinner />
-          {t.clarifying}
-        </>
-      )}
-    </p>
-  );
+  return isAwaited;
 }
 
 interface QuestionProps {

@@ -78,9 +78,9 @@ function TemplateMenu() {
   const locale = useLocale();
   const wanted = useStore(way, (known) => known.template);
   const known = useStore(templates);
-  useEffect(readTemplates, []);
+  useEffect(() => void readTemplates(locale), [locale]);
   if (known.length === 0) return null;
-  const titleOf = (name: string) => known.find((one) => one.name === name)?.titles[locale] ?? name;
+  const titleOf = (name: string) => known.find((one) => one.name === name)?.title ?? name;
   const items = [null, ...known.map(({ name }) => name)].map(
     (name): MenuItem => ({
       key: `${name}`,
