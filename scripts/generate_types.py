@@ -12,7 +12,7 @@ import msgspec
 from msgspec import inspect
 
 from footnote.protocol import accounts, events, files, history, plans, sessions, sources
-from footnote.server.routes import about, catalog
+from footnote.server.routes import about, catalog, research
 from footnote.server.routes import accounts as account_routes
 
 TARGET = Path(__file__).parents[1] / "web/src/protocol/events.gen.ts"
@@ -45,6 +45,7 @@ ANSWERS: tuple[type[msgspec.Struct], ...] = (
     catalog.AgentList,
     catalog.ModelList,
     catalog.ToolList,
+    research.TemplateList,
 )
 
 UNIONS: dict[str, Any] = {

@@ -28,6 +28,7 @@ import type {
   SessionPage,
   SourceView,
   StartedRun,
+  TemplateList,
   TokenHead,
   User,
   UserList,
@@ -142,12 +143,6 @@ export interface Question {
   template: string | null;
 }
 
-/** A kind of report. */
-export interface TemplateView {
-  name: string;
-  title: string;
-}
-
 /** What is known before a research question is sent. */
 export interface Unclear {
   content: string;
@@ -207,7 +202,7 @@ export const api = {
     json<Clarification>("POST", "/v2/clarifications", { body: unclear, signal, timeoutMs: LONG_TIMEOUT_MS }),
   /** With titles in this language, whatever that of the browser is. */
   templates: (language: string) =>
-    json<{ templates: readonly TemplateView[] }>("GET", "/v2/research/templates", {
+    json<TemplateList>("GET", "/v2/research/templates", {
       headers: { "accept-language": language },
     }),
   changePlan: (runId: string, items: readonly Partial<WantedItem>[]) =>

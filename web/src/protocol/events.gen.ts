@@ -638,6 +638,15 @@ export interface StorageView {
   limit: number;
 }
 
+export interface TemplateList {
+  templates: readonly TemplateView[];
+}
+
+export interface TemplateView {
+  name: string;
+  title: string;
+}
+
 export interface TextBlock {
   type: "text";
   text: string;

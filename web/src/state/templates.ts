@@ -2,7 +2,8 @@
 
 import type { Locale } from "../lib/i18n";
 import { Store } from "../lib/store";
-import { api, type TemplateView } from "../protocol/client";
+import { api } from "../protocol/client";
+import type { TemplateView } from "../protocol/events.gen";
 
 export const templates = new Store<readonly TemplateView[]>([]);
 
