@@ -7,6 +7,8 @@ from contextlib import AsyncExitStack
 from datetime import date
 from typing import Self
 
+from msgspec import UNSET
+
 from footnote.agent.check import CheckModel
 from footnote.agent.guided_prompts import PROMPTS
 from footnote.config.load import Configuration
@@ -32,9 +34,11 @@ from footnote.models.stream import build_model, list_models
 from footnote.net.client import Net
 from footnote.protocol.errors import ConfigError, UpstreamError, UsageError
 from footnote.protocol.messages import Message
+from footnote.protocol.plans import Budget
 from footnote.protocol.tools import Locale
+from footnote.research.templates import choose_template, template_of
 from footnote.sessions.file_citations import MAX_PAGE_CHARACTERS
-from footnote.sessions.run import RunResources, RunSpec
+from footnote.sessions.run import ResearchLimits, RunResources, RunSpec
 from footnote.tools.base import Abilities, Tool
 from footnote.tools.check_text import check_tool
 from footnote.tools.mcp import McpSource
@@ -139,7 +143,25 @@ class SettingsRunBuilder:
             max_tool_rounds=agent.max_tool_rounds,
             thinking_budget=agent.thinking_budget,
             repairs_files=self._configuration.settings.citations.repair == "files" and _can_repair(model),
+            research=self._research_limits(agent, spec) if spec.mode == "research" else None,
         )
+
+    def research_budget(self, agent_id: str, wanted: Budget | None, template: str | None) -> Budget:
+        settings = self._configuration.agent(agent_id).research
+        if template is not None:
+            template_of(template)
+        budget = wanted or Budget()
+        return Budget(
+            seconds=settings.seconds if budget.seconds is UNSET else budget.seconds,
+            usd=budget.usd,
+            pages=settings.pages if budget.pages is UNSET else budget.pages,
+        )
+
+    def _research_limits(self, agent: Agent, spec: RunSpec) -> ResearchLimits:
+        settings = agent.research
+        name = spec.template or settings.template
+        template = template_of(name) if name else choose_template(spec.question)
+        return ResearchLimits(settings.questions, settings.at_once, template)
 
     async def _build_check(self, spec: RunSpec, model: Model, sources: Sources, library: Library) -> RunResources:
         """A check has one tool and always a workspace, for the text with its footnotes."""

@@ -14,6 +14,7 @@ from footnote.models.base import Model
 from footnote.models.scripted import ScriptedModel, ScriptedPause, call, fails, text, thinking
 from footnote.protocol.events import BlockDelta, Event, MessageStop
 from footnote.protocol.history import History, PastAssistantMessage
+from footnote.protocol.plans import Budget
 from footnote.protocol.sessions import NewMessage, RetryRequest, SessionChanges
 from footnote.sessions.run import RunResources, RunSpec
 from footnote.sessions.runner import Runner
@@ -38,6 +39,9 @@ class FixedRunBuilder:
         assert agent_id == "researcher"
         assert name is None or name == self._model.id
         return self._model
+
+    def research_budget(self, agent_id: str, wanted: Budget | None, template: str | None) -> Budget:
+        raise AssertionError("no run here makes a plan")
 
     async def build(self, spec: RunSpec, model: Model) -> RunResources:
         assert model is self._model

@@ -1,8 +1,9 @@
 """The repair of files: after its answer, a model corrects once what does not hold in the files that it wrote.
 
 The order of a turn with a repair is: answer, one response with calls, their results. So the last response that
-follows an answer is the repair, and a turn that another process adopts is never repaired twice. The request ends
-with a note that is in no history. What is left after the round stays marked.
+follows an answer is the repair, and a turn that another process adopts is never repaired twice. A research run repairs
+its report before the answer. The request ends with a note that is in no history. What is left after the round stays
+marked.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -49,7 +50,11 @@ class FileRepair:
         toolbox: Toolbox,
         abilities: Abilities,
         approver: Approver,
+        *,
+        precedes_answer: bool = False,
     ) -> None:
+        """`precedes_answer`: the file was written by one call, and the answer comes after its repair."""
+        self._precedes_answer = precedes_answer
         self._state = state
         self._window = window
         self._model = model
@@ -60,6 +65,8 @@ class FileRepair:
     @property
     def has_begun(self) -> bool:
         """Whether there was a response after the answer, here or in the process that had the turn before a crash."""
+        if self._precedes_answer:
+            return sum(bool(response.calls) for response in self._state.responses) > 1
         return any(not response.calls for response in self._state.responses[:-1])
 
     @property
@@ -120,7 +127,7 @@ class FileRepair:
             reviewed = await cancel.wait(proofs.review(file.path, second_look, cancel))
             if reviewed is None:
                 continue
-            state.record_second_look(reviewed.usage, reviewed.cost)
+            state.record_usage(reviewed.usage, reviewed.cost)
             text = await workspace.read_text(file.path, reviewed.proof.version)
             listed = list_bad_statements(reviewed.proof.citations, text, max_listed=MAX_LISTED)
             if listed:

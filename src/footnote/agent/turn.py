@@ -79,6 +79,18 @@ class HistorySummarised(Struct, frozen=True):
     summary: HistorySummary
 
 
+class PlanChanged(Struct, frozen=True):
+    """The message of the plan, the first of its run, to be stored in place of its last state."""
+
+    message: AssistantMessage
+
+
+class ProgressMade(Struct, frozen=True):
+    """How far a run has come that does more than one turn of the loop, as JSON, for the process that may adopt it."""
+
+    progress: bytes
+
+
 class Indexes:
     """Numbers the blocks of a turn, through all its rounds."""
 
@@ -94,6 +106,6 @@ class Indexes:
         return index
 
 
-Checkpoint: TypeAlias = MessageCompleted | CallBegun | CallEnded | HistorySummarised
+Checkpoint: TypeAlias = MessageCompleted | CallBegun | CallEnded | HistorySummarised | PlanChanged | ProgressMade
 """What a turn yields to be stored, before the next step is requested."""
 Step: TypeAlias = Event | Checkpoint

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from footnote.agent.calls import (
     INTERRUPTED,
@@ -59,20 +59,24 @@ class TurnState:
     `close`.
     """
 
-    def __init__(self, turn: Turn, model_id: str, price: Price | None = None) -> None:
+    def __init__(
+        self, turn: Turn, model_id: str, price: Price | None = None, *, indexes: Indexes | None = None
+    ) -> None:
+        """`indexes`: those of several turns whose blocks are numbered as one series."""
         self.turn = turn
         self.messages: tuple[Message, ...] = turn.messages
-        self.indexes = Indexes(turn.resumed.blocks if turn.resumed else 0)
+        self.indexes = indexes or Indexes(turn.resumed.blocks if turn.resumed else 0)
         self.error: ErrorBody | None = None
         self.attachments: tuple[FileRecord, ...] = ()
         self.final_delta: MessageDelta | None = None
         self._model_id = model_id
         self._price = price
-        self._usage = Usage()
-        self._cost: float | None = None if price is None else 0.0
+        self.usage = Usage()
+        self.cost: float | None = None if price is None else 0.0
         self._context = ContextReport(0, 0)
         self._files: dict[str, FileRecord] = {}
-        self._open_block: int | None = None
+        self._open_blocks: dict[int, str | UnsetType] = {}
+        """The item of the plan to which each open block belongs, if there is one."""
         self._calls: defaultdict[str, _CallProgress] = defaultdict(_CallProgress)
         if turn.resumed is not None:
             for message in self.responses:
@@ -119,11 +123,11 @@ class TurnState:
             return
         match step:
             case BlockStart(index, block):
-                self._open_block = index
+                self._open_blocks[index] = step.parent
                 if isinstance(block, ToolResultBlock):
                     self._calls[block.tool_use_id].is_result_shown = True
-            case BlockStop():
-                self._open_block = None
+            case BlockStop(index):
+                self._open_blocks.pop(index, None)
             case ToolStatus():
                 self._calls[step.tool_use_id].statuses.add(step)
             case CallBegun(call_id):
@@ -139,7 +143,7 @@ class TurnState:
         self.messages = (*self.messages, message)
         self._add_usage(message.usage)
         if review is not None:
-            self.record_second_look(review.usage, review.cost)
+            self.record_usage(review.usage, review.cost)
         return MessageCompleted(message, self.indexes.count)
 
     def append_results(self, calls: Calls) -> Iterator[MessageCompleted]:
@@ -163,10 +167,10 @@ class TurnState:
             if summary.by_model:
                 yield HistorySummarised(summary.summary)
 
-    def record_second_look(self, usage: Usage, cost: float | None) -> None:
-        """Counts what a second look used. Its model may have another price than that of the turn."""
-        self._usage += usage
-        self._cost = None if self._cost is None or cost is None else self._cost + cost
+    def record_usage(self, usage: Usage, cost: float | None) -> None:
+        """Counts what somebody else used for this turn, such as a second look, whose model may have another price."""
+        self.usage += usage
+        self.cost = None if self.cost is None or cost is None else self.cost + cost
 
     @property
     def written_files(self) -> tuple[FileRecord, ...]:
@@ -180,9 +184,9 @@ class TurnState:
             self._files[file.path] = file
 
     def _add_usage(self, usage: Usage) -> None:
-        self._usage += usage
-        if self._price is not None and self._cost is not None:
-            self._cost += self._price.cost(usage)
+        self.usage += usage
+        if self._price is not None and self.cost is not None:
+            self.cost += self._price.cost(usage)
 
     # The end -----------------------------------------------------------------------------------------------
 
@@ -199,10 +203,8 @@ class TurnState:
 
         May be called again, with another reason, if the end could not be stored: what is closed stays closed.
         """
-        steps: list[Step] = []
-        if self._open_block is not None:
-            steps.append(BlockStop(self._open_block))
-            self._open_block = None
+        steps: list[Step] = [BlockStop(index, parent) for index, parent in self._open_blocks.items()]
+        self._open_blocks.clear()
         for call in self.open_calls():
             steps += self._close_call(call)
         if self._files and not self.attachments:
@@ -215,7 +217,7 @@ class TurnState:
         if context is not None:
             self._context = context
         self.final_delta = MessageDelta(
-            Delta(reason, unsourced=unsourced or UNSET), TurnUsage.of(self._usage, self._cost), self._context
+            Delta(reason, unsourced=unsourced or UNSET), TurnUsage.of(self.usage, self.cost), self._context
         )
         return [*steps, self.final_delta, MessageStop()]
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from footnote import tracing
 from footnote.agent.turn import HistorySummary, Turn
 from footnote.cancel import Cancelled
+from footnote.db import progress
 from footnote.db import runs as db
 from footnote.db.engine import Database
 from footnote.db.errors import DatabaseFailed, DatabaseRefused
@@ -20,14 +21,33 @@ from footnote.db.progress import run_progress
 from footnote.db.runs import TurnRow, messages_by_run, turns
 from footnote.protocol.errors import FootnoteError, LimitReached, UsageError
 from footnote.protocol.events import ErrorBody
-from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import Image, Message
+from footnote.protocol.files import FileRecord, split_attachments
+from footnote.protocol.messages import Image, Message, UserMessage
+from footnote.research.context import ResearchSetup
 from footnote.sessions.approvals import StoredApprovals
 from footnote.sessions.event_log import RunLog
 from footnote.sessions.file_citations import FileCitationChecker, SessionProofs
-from footnote.sessions.run import INTERNAL_ERROR, LiveRun, RunBuilder, RunHead, RunPhase, RunSlot, RunSpec
+from footnote.sessions.plan_board import StoredPlan
+from footnote.sessions.run import (
+    INTERNAL_ERROR,
+    LiveRun,
+    ResearchLimits,
+    RunBuilder,
+    RunHead,
+    RunPhase,
+    RunSlot,
+    RunSpec,
+)
 from footnote.sessions.store import Sessions
-from footnote.sessions.turns import AttachedFiles, attachments_of, branch_to, conversation, resume_point
+from footnote.sessions.turns import (
+    AttachedFiles,
+    attachments_of,
+    branch_to,
+    conversation,
+    item_messages,
+    main_line,
+    resume_point,
+)
 from footnote.tracing import SLOW_BUCKETS, EventCounter, Operation, TraceOrigin, TraceSpan
 from footnote.workspace.export import is_user_facing
 from footnote.workspace.files import Workspace, is_image, load_image
@@ -243,7 +263,17 @@ class RunExecutor:
         live.model = model
         request = head.request
         proofs = self._file_citations and SessionProofs(self._file_citations, head.user_id, head.session_id)
-        spec = RunSpec(head.user_id, request.agent_id, request.locale, all_messages, workspace, proofs, request.mode)
+        spec = RunSpec(
+            head.user_id,
+            request.agent_id,
+            request.locale,
+            all_messages,
+            workspace,
+            proofs,
+            request.mode,
+            request.template,
+            _question(messages),
+        )
         resources = await live.cancel.wait(self._run_builder.build(spec, model))
         turn = Turn(
             session_id=head.session_id,
@@ -258,7 +288,23 @@ class RunExecutor:
             summary=summary,
             resumed=resume_point(found, await _written_files(workspace, head)) if found and live.was_followed else None,
         )
-        await live.answer(turn, resources.responder or model, resources, live.approver or self._stored_approvals(live))
+        approver = live.approver or self._stored_approvals(live)
+        research = await self._research(live, resources.research, spec.question) if resources.research else None
+        await live.answer(turn, resources.responder or model, resources, approver, research)
+
+    async def _research(self, live: LiveRun, limits: ResearchLimits, question: str) -> ResearchSetup:
+        board = live.plan_board = StoredPlan(self._database, live.log.lease)
+        stored = await self._database.read(progress.run_progress(live.head.id))
+        return ResearchSetup(
+            question,
+            board,
+            live.budget,
+            limits.template,
+            limits.max_questions,
+            limits.at_once,
+            item_messages(live.interrupted) if live.interrupted else {},
+            stored.progress,
+        )
 
     def _stored_approvals(self, live: LiveRun) -> StoredApprovals:
         """The approver of a run whose user is asked by an event, and decides by a request."""
@@ -310,9 +356,15 @@ class RunExecutor:
         addresses = await self._database.read(library_urls_by_file(head.session_id, uploads)) if uploads else {}
         files = AttachedFiles(await _load_images(branch, workspace), addresses)
         # In a thread: to decode a long session would hold up the event loop.
-        messages = await asyncio.to_thread(conversation, branch, bodies, files)
+        messages = main_line(await asyncio.to_thread(conversation, branch, bodies, files))
         all_messages = await asyncio.to_thread(conversation, every, bodies)
         return messages, all_messages, HistorySummary(*summary) if summary else None
+
+
+def _question(messages: Sequence[Message]) -> str:
+    """The last question, without the names of its attachments."""
+    asked = next((message for message in reversed(messages) if isinstance(message, UserMessage)), None)
+    return split_attachments(asked.text)[0].strip() if asked else ""
 
 
 async def _load_images(branch: Sequence[TurnRow], workspace: Workspace) -> dict[str, Image]:

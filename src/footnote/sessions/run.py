@@ -13,7 +13,16 @@ from msgspec.structs import replace
 
 from footnote.agent.budget import RunBudget, with_updates
 from footnote.agent.loop import run as run_turn
-from footnote.agent.turn import CallBegun, CallEnded, Checkpoint, HistorySummarised, MessageCompleted, Turn
+from footnote.agent.turn import (
+    CallBegun,
+    CallEnded,
+    Checkpoint,
+    HistorySummarised,
+    MessageCompleted,
+    PlanChanged,
+    ProgressMade,
+    Turn,
+)
 from footnote.agent.turn_state import TurnState
 from footnote.cancel import CancelScope
 from footnote.db import approvals, progress
@@ -38,10 +47,13 @@ from footnote.protocol.events import (
     TurnStopReason,
 )
 from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import Message, ToolCall
+from footnote.protocol.messages import AssistantMessage, Message, ToolCall
 from footnote.protocol.plans import Budget
 from footnote.protocol.sessions import RunMode, RunState
 from footnote.protocol.tools import Locale
+from footnote.research.context import ResearchContext, ResearchSetup
+from footnote.research.run import run as run_research
+from footnote.research.templates import Template
 from footnote.sessions.approvals import StoredApprovals
 from footnote.sessions.event_log import RunLog
 from footnote.sessions.journal import Journal
@@ -66,11 +78,23 @@ class RunSpec:
     workspace: Workspace
     proofs: FileProofs | None = None
     mode: RunMode = "answer"
+    template: str | None = None
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResearchLimits:
+    """How a plan is made and read for."""
+
+    max_questions: int
+    at_once: int
+    template: Template
 
 
 @dataclass(frozen=True, slots=True)
 class RunResources:
-    """What a turn is run with. `responder`: who answers instead of the model of the run; None: nobody."""
+    """What a turn is run with. `responder`: who answers instead of the model of the run; None: nobody. `research`: how
+    a plan is made and read for; None: the run answers in one turn of the loop."""
 
     system: str
     toolbox: Toolbox
@@ -79,11 +103,17 @@ class RunResources:
     thinking_budget: int | None
     responder: Model | None = None
     repairs_files: bool = False
+    research: ResearchLimits | None = None
 
 
 class RunBuilder(Protocol):
     async def model(self, agent_id: str, wanted: str | None) -> Model:
         """The model that answers. `UsageError`: there is no such agent or model."""
+        ...
+
+    def research_budget(self, agent_id: str, wanted: Budget | None, template: str | None) -> Budget:
+        """The budget of a research run: what the user does not limit has the limits of the agent. `UsageError`: there
+        is no such template."""
         ...
 
     async def build(self, spec: RunSpec, model: Model) -> RunResources: ...
@@ -257,10 +287,23 @@ class LiveRun:
 
     # The turn ----------------------------------------------------------------------------------------------
 
-    async def answer(self, turn: Turn, model: Model, resources: RunResources, approver: Approver) -> None:
+    async def answer(
+        self,
+        turn: Turn,
+        model: Model,
+        resources: RunResources,
+        approver: Approver,
+        research: ResearchSetup | None = None,
+    ) -> None:
+        """`research`: for a run that makes a plan."""
         self.model = model
-        self._turn = TurnState(turn, model.id, model.profile.price)
-        steps = run_turn(self._turn, model, resources.toolbox, resources.abilities, self.cancel, approver, self.budget)
+        state = self._turn = TurnState(turn, model.id, model.profile.price)
+        toolbox, abilities = resources.toolbox, resources.abilities
+        if research is None:
+            steps = run_turn(state, model, toolbox, abilities, self.cancel, approver, self.budget)
+        else:
+            context = ResearchContext(state, model, toolbox, abilities, self.cancel, approver, research)
+            steps = run_research(context)
         if self.budget.is_limited:
             steps = with_updates(steps, self.budget)
         append, run_log = self._journal.append, self.log
@@ -286,12 +329,22 @@ class LiveRun:
                 return partial(db.store_call_result, lease, call_id, encode(result))
             case HistorySummarised(summary):
                 return partial(db.store_summary, lease, summary.upto, summary.text)
+            case PlanChanged(message):
+                return self._plan_script(message)
+            case ProgressMade(made):
+                return partial(progress.store_progress, lease, made)
 
     def _message_script(self, completed: MessageCompleted) -> Callable[[], Script[None]]:
         dated = replace(completed.message, timestamp=format_time(self.clock()))
         row = db.StoredMessage(self._message_count, completed.blocks, encode(dated))
         self._message_count += 1
         return partial(db.store_message, self.log.lease, row)
+
+    def _plan_script(self, message: AssistantMessage) -> Callable[[], Script[None]]:
+        """The plan is the first message of its run, and its first block."""
+        self._message_count = max(1, self._message_count)
+        dated = replace(message, timestamp=format_time(self.clock()))
+        return partial(progress.replace_message, self.log.lease, db.StoredMessage(0, 1, encode(dated)))
 
     async def _handle_event(self, event: Event) -> None:
         match event:

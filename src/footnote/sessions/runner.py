@@ -10,6 +10,8 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 
+from msgspec import Struct
+
 from footnote.agent.budget import check_price_known
 from footnote.bus.base import Bus, LocalBus
 from footnote.db import approvals, leases
@@ -57,6 +59,14 @@ from footnote.tools.approval import NO_APPROVER, Approver
 
 CANCEL_SECONDS = 3.0
 """How long a request to cancel waits for the end of the run, which it returns."""
+
+
+class RunKind(Struct, frozen=True):
+    """How a question is answered. `template`: that of the report of a research run."""
+
+    mode: RunMode = "answer"
+    budget: Budget | None = None
+    template: str | None = None
 
 
 class Runner:
@@ -121,7 +131,8 @@ class Runner:
         if (same := await self._submitter.find_submitted(user_id, session_id, new.client_id)) is not None:
             return _to_started_run(same)
         files = await self._load_files(user_id, session_id, new.attachments or ())
-        model, asked = await self._build_request(agent_id or session.agent_id, new, new.content, mode, new.budget)
+        kind = RunKind(new.mode or mode, new.budget, new.template)
+        model, asked = await self._build_request(agent_id or session.agent_id, new, new.content, kind)
         submitted = await self._submitter.submit(user_id, session_id, new, asked, files=files)
         return self._start_run(submitted, model, approver)
 
@@ -130,7 +141,7 @@ class Runner:
     ) -> StartedRun:
         """Starts a run in a session that begins with a conversation from elsewhere."""
         session = await self._sessions.head(user_id, session_id)
-        model, asked = await self._build_request(session.agent_id, new, new.content)
+        model, asked = await self._build_request(session.agent_id, new, new.content, RunKind())
         await self._submitter.record(user_id, session_id, _turns_of(earlier), asked)
         submitted = await self._submitter.submit(user_id, session_id, new, asked)
         return self._start_run(submitted, model, NO_APPROVER)  # a client of another API cannot be asked
@@ -140,7 +151,7 @@ class Runner:
         session = await self._sessions.head(user_id, session_id)
         turn = await self._submitter.find_turn(user_id, session_id, message_id)
         question = stored.question_decoder.decode(turn.question).text
-        model, asked = await self._build_request(session.agent_id, again, question, _mode_of(turn), _budget_of(turn))
+        model, asked = await self._build_request(session.agent_id, again, question, _kind_of(turn))
         return self._start_run(await self._submitter.resubmit(user_id, session_id, turn, asked), model, None)
 
     async def edit(self, user_id: str, session_id: str, message_id: str, new: NewMessage) -> StartedRun:
@@ -153,8 +164,9 @@ class Runner:
             files = await self._load_attachments(user_id, session_id, turn)
         else:
             files = await self._load_files(user_id, session_id, new.attachments)
-        budget = _budget_of(turn) if new.budget is None else new.budget
-        model, asked = await self._build_request(session.agent_id, new, new.content, _mode_of(turn), budget)
+        before = _kind_of(turn)
+        kind = RunKind(new.mode or before.mode, new.budget or before.budget, new.template or before.template)
+        model, asked = await self._build_request(session.agent_id, new, new.content, kind)
         submitted = await self._submitter.submit(user_id, session_id, new, asked, files=files, instead_of=turn)
         return self._start_run(submitted, model, None)
 
@@ -169,21 +181,19 @@ class Runner:
         return [there[file.path] for file in attachments_of(turn) if file.path in there]
 
     async def _build_request(
-        self,
-        agent_id: str,
-        options: NewMessage | RetryRequest,
-        question: str,
-        mode: RunMode = "answer",
-        budget: Budget | None = None,
+        self, agent_id: str, options: NewMessage | RetryRequest, question: str, kind: RunKind
     ) -> tuple[Model, RunRequest]:
         """Called before anything is stored, so that a request that is refused leaves no trace. Without a supported
         locale of the client, the run has the language of its question."""
         self.executor.check_capacity()
         model = await self._run_builder.model(agent_id, options.model)
+        budget = kind.budget
+        if kind.mode == "research":
+            budget = self._run_builder.research_budget(agent_id, budget, kind.template)
         if budget is not None:
             check_price_known(model, budget)
         locale = parse_locale(options.locale) or detect_locale(question)
-        return model, RunRequest(agent_id, model.id, locale, mode, budget)
+        return model, RunRequest(agent_id, model.id, locale, kind.mode, budget, kind.template)
 
     def _start_run(self, submitted: SubmittedRun, model: Model, approver: Approver | None) -> StartedRun:
         head = submitted.head
@@ -320,12 +330,9 @@ def _to_started_run(head: RunHead) -> StartedRun:
     return StartedRun(head.id, head.session_id, head.message_id, head.question_id, format_time(head.created_at))
 
 
-def _mode_of(turn: TurnRow) -> RunMode:
-    return stored.request_decoder.decode(turn.asked).mode
-
-
-def _budget_of(turn: TurnRow) -> Budget | None:
-    return stored.request_decoder.decode(turn.asked).budget
+def _kind_of(turn: TurnRow) -> RunKind:
+    asked = stored.request_decoder.decode(turn.asked)
+    return RunKind(asked.mode, asked.budget, asked.template)
 
 
 def _turns_of(messages: Sequence[Message]) -> list[tuple[str, list[AssistantMessage]]]:

@@ -154,9 +154,26 @@ def resume_point(found: InterruptedRun, files: Sequence[FileRecord]) -> Resumed:
     answered = [message.tool_call_id for message in messages if isinstance(message, ToolResultMessage)]
     usage = sum((results[call].usage or Usage() for call in answered if call in results), Usage())
     return Resumed(
-        blocks=found.messages[-1].blocks if found.messages else 0,
+        blocks=_shown_blocks(found, messages),
         results=results,
         started_calls=frozenset(found.calls),
         files=tuple(files),
         usage=usage,
     )
+
+
+def _shown_blocks(found: InterruptedRun, messages: Sequence[AssistantMessage | ToolResultMessage]) -> int:
+    """How many blocks of the turn a follower may keep. Those of items that are read for side by side are sent again,
+    since the last stored block may come after others that are not stored."""
+    if not messages:
+        return 0
+    return found.messages[0 if messages[-1].parent is not None else -1].blocks
+
+
+def item_messages(found: InterruptedRun) -> dict[str, tuple[Message, ...]]:
+    """What is stored of the items of a plan, by their ids."""
+    by_item: dict[str, tuple[Message, ...]] = {}
+    for message in (message_decoder.decode(stored.body) for stored in found.messages):
+        if message.parent is not None:
+            by_item[message.parent] = (*by_item.get(message.parent, ()), message)
+    return by_item
