@@ -210,8 +210,8 @@ class PageIndex:
 
 def find_phrase(words: Sequence[str], text: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
     """The places at which whole words follow each other, with any white space between. Chinese may adjoin them."""
-    if not words or max(words, key=len).rstrip(",;:.") not in text:
-        return
+    if not words or not all(word.rstrip(",;:.") in text for word in sorted(words, key=len, reverse=True)):
+        return  # Most texts lack a word: looking for each costs less than compiling a pattern.
     end_of_words = rf"(?:(?!\w)|(?={_RAISED})|(?=[\u3000-\uffff]))"
     pattern = re.compile(rf"{_RAISED}*\s+".join(map(_loose_pattern, words)) + end_of_words)
     for found in pattern.finditer(text, start, len(text) if end is None else end):

@@ -30,8 +30,12 @@ MAX_COMPARISONS = 1_000
 class SuggestionFinder:
     """One per text."""
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: Sources, *, by_address: bool = False) -> None:
+        """Of pages that have as many words, the first is chosen: by number or, so that the order in which pages were
+        found makes no difference, by address."""
         self._pages = [(number, page) for number in sources.numbers for page in sources.pages(number)]
+        if by_address:
+            self._pages.sort(key=lambda one: (one[1].snapshot.url, one[1].snapshot_id))
         self._languages: tuple[Language, ...] = tuple(dict.fromkeys(page.language for _, page in self._pages))
         self._comparisons_left = MAX_COMPARISONS
 
@@ -47,7 +51,7 @@ class SuggestionFinder:
         return None
 
     def pages_about(
-        self, text: str, preferred: Sequence[int] = (), *, excluded: Collection[int] = ()
+        self, text: str, preferred: Sequence[int] = (), *, excluded: Collection[int] = (), count: int = _MAX_COMPARED
     ) -> list[tuple[int, PageIndex]]:
         """The few pages that have most of the words of a statement, with the numbers of their sources."""
         if len(text) > _MAX_LENGTH or not self._pages:
@@ -61,10 +65,10 @@ class SuggestionFinder:
             share = sum(weight for key, weight in weights.items() if page.has_term(key))
             if share >= _MIN_PAGE_SHARE * sum(weights.values()) > 0:
                 shares[at] = share
-        ranked = heapq.nsmallest(_MAX_RANKED, shares, key=lambda at: (-shares[at], at))
+        ranked = heapq.nsmallest(max(_MAX_RANKED, count), shares, key=lambda at: (-shares[at], at))
         best = {at: self._pages[at][1].best_share(by_language[self._pages[at][1].language]) for at in ranked}
         chosen = heapq.nsmallest(
-            _MAX_COMPARED,
+            count,
             (at for at in ranked if best[at] >= _MIN_SENTENCE_SHARE),
             key=lambda at: (self._pages[at][0] not in preferred, -best[at], at),
         )

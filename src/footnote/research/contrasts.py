@@ -17,7 +17,7 @@ from footnote.evidence.tokens import Token, find_names, is_character, is_sentenc
 from footnote.evidence.values import Value, are_comparable, contains_exact_value, is_year
 from footnote.evidence.verdict import Evidence, find_evidence
 from footnote.protocol.sources import Quote, Snapshot
-from footnote.text.sentences import Span
+from footnote.text.sentences import Span, sentences
 from footnote.web_search.ranking.conflicts import ComparedStatement, compare_statements, parse_statement
 
 StatementRelation: TypeAlias = Literal["same", "part", "whole", "contradiction"]
@@ -114,6 +114,14 @@ def relate(one: ComparableStatement, other: ComparableStatement) -> StatementRel
     if backward.verdict == "supported":
         return "whole"
     return "contradiction" if _contradict(one, other, forward, backward) else None
+
+
+def contradicting_sentence(one: ComparableStatement, other: ComparableStatement) -> str:
+    """The sentence of a statement that another statement contradicts."""
+    found = [one.text[span.start : span.end] for span in sentences(one.text)]
+    if len(found) < 2:
+        return one.text
+    return next((text for text in found if relate(ComparableStatement(text), other) == "contradiction"), one.text)
 
 
 def contradicting_quote(statement: ComparableStatement, page: PageIndex, evidence: Evidence) -> Quote | None:

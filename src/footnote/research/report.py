@@ -268,7 +268,7 @@ def _other_disagreements(
             count += 1
             told |= {value.text for value in one.values}
             yield f"**{words.reasons['undecided']}**"
-            for value in one.values:
+            for value in sorted(one.values, key=lambda each: each.text):
                 origin = _origin(value.number, sources.get(value.number), words)
                 yield f"{blockquote(value.text, value.number)}\n>\n> — {origin}"
 

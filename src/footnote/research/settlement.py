@@ -6,7 +6,6 @@ is noticed, whichever of them a reader has met.
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from operator import attrgetter
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -19,6 +18,7 @@ from footnote.research.contrasts import (
     ComparableStatement,
     StatementRelation,
     contradicting_quote,
+    contradicting_sentence,
     related_pairs,
 )
 from footnote.research.findings import (
@@ -33,6 +33,8 @@ from footnote.research.findings import (
 
 MAX_PAGE_COMPARISONS = 400
 """How often statements are compared with pages that they do not cite: a second or two of work."""
+MAX_HOLDERS = 8
+"""How many pages are asked whether they say one side of a contradiction."""
 _MIN_DAYS = 180
 """From this difference on, the newer of two pages is taken for what holds now."""
 _MIN_MAJORITY = 2
@@ -84,9 +86,12 @@ class _Settlement:
         self._by_text: dict[str, int] = {}
         self._known_contradictions: set[_Pair] = set()
         self._merged_into: dict[int, int] = {}
+        self._finder = SuggestionFinder(sources, by_address=True)
+        self._saying: dict[str, list[int]] = {}
+        """The sources that say a sentence."""
         self._add_findings(findings)
         values = [value for one in disagreements for value in one.values]
-        for value in sorted(values, key=lambda one: (one.number, one.quote_start, one.text)):
+        for value in sorted(values, key=lambda one: one.text):
             if (quoted := quote_source("", value.text, value.number, sources, value.quote_start)) is not None:
                 self._add(quoted)
 
@@ -198,7 +203,6 @@ class _Settlement:
 
     def _compare_with_pages(self, places: Sequence[int]) -> set[_Pair]:
         """Compares the findings with pages that they do not cite. What such a page says otherwise becomes a side."""
-        finder = SuggestionFinder(self._sources)
         comparisons = 0
         found: set[_Pair] = set()
         for at in places:
@@ -206,58 +210,66 @@ class _Settlement:
             if not side.is_found or side.finding.quotation or comparisons >= MAX_PAGE_COMPARISONS:
                 continue
             cited = {*side.finding.numbers, *side.backing}
-            for number, page in finder.pages_about(side.statement.text, excluded=cited):
+            for number, page in self._finder.pages_about(side.statement.text, excluded=cited):
                 comparisons += 1
                 evidence = find_evidence(side.statement.text, page)
-                if evidence.verdict == "supported":
-                    side.backing.add(number)
-                elif (quote := contradicting_quote(side.statement, page, evidence)) is not None:
-                    quoted = quote_source("", quote.text, number, self._sources, quote.start)
-                    if quoted is not None:
-                        there = self._add(quoted)
-                        there = self._merged_into.get(there, there)
-                        found.add((min(at, there), max(at, there)))
+                quote = contradicting_quote(side.statement, page, evidence)
+                quoted = quote and quote_source("", quote.text, number, self._sources, quote.start)
+                if quoted is not None:
+                    there = self._add(quoted)
+                    there = self._merged_into.get(there, there)
+                    found.add((min(at, there), max(at, there)))
         return found
 
     def _decide(self, one: _Side, other: _Side) -> None:
         """Which of two statements that contradict each other stays."""
         if not one.is_found and not other.is_found:
             return
-        larger, newer = self._with_more_sources(one, other), self._newer(one, other)
-        winner = larger or newer
-        if winner is None or (larger and newer and larger is not newer):
+        holders, other_holders = self._holders(one, other), self._holders(other, one)
+        larger, newer = self._larger(holders, other_holders), self._newer(holders, other_holders)
+        if not (larger or newer) or larger * newer < 0:
             one.disputes.append(other)
             other.disputes.append(one)
         else:
-            loser = other if winner is one else one
-            loser.losses.append((winner, "outdated" if newer is winner else "outvoted"))
+            winner, loser = (one, other) if larger + newer > 0 else (other, one)
+            loser.losses.append((winner, "outdated" if newer else "outvoted"))
 
-    def _with_more_sources(self, one: _Side, other: _Side) -> _Side | None:
+    def _holders(self, side: _Side, other: _Side) -> frozenset[int]:
+        """The sources that say what another statement contradicts: those of the statement, and others of the session.
+        Of a quotation of several sentences, it is one of them."""
+        text = contradicting_sentence(side.statement, other.statement)
+        if text not in self._saying:
+            pages = self._finder.pages_about(text, count=MAX_HOLDERS)
+            self._saying[text] = [number for number, page in pages if find_evidence(text, page).verdict == "supported"]
+        return frozenset(side.backing.union(self._saying[text]))
+
+    def _larger(self, one: Iterable[int], other: Iterable[int]) -> int:
+        """1 if the first of two sides has clearly more independent sources, -1 if the second one has."""
         count, other_count = self._independent_sources(one), self._independent_sources(other)
-        if count > other_count and count >= _MIN_MAJORITY * other_count:
-            return one
-        return other if other_count > count and other_count >= _MIN_MAJORITY * count else None
+        return (count > 0 and count >= _MIN_MAJORITY * other_count) - (
+            other_count > 0 and other_count >= _MIN_MAJORITY * count
+        )
 
-    def _independent_sources(self, side: _Side) -> int:
-        """The number of sites that say a statement. Sites with the same text count once."""
+    def _independent_sources(self, numbers: Iterable[int]) -> int:
+        """The number of sites. Sites with the same text count once."""
         sites: set[str] = set()
         texts: set[str] = set()
-        for number in side.backing:
+        for number in numbers:
             source, snapshot = self._sources.source(number), self._sources.snapshot(number)
             if source is not None and snapshot is not None:
                 sites.add(site_of(source.domain or snapshot.url))
                 texts.add(snapshot.id)
         return min(len(sites), len(texts))
 
-    def _newer(self, one: _Side, other: _Side) -> _Side | None:
+    def _newer(self, one: Iterable[int], other: Iterable[int]) -> int:
+        """1 if the first of two sides is clearly newer, -1 if the second one is."""
         day, other_day = self._latest_day(one), self._latest_day(other)
         if day is None or other_day is None or abs((day - other_day).days) < _MIN_DAYS:
-            return None
-        return one if day > other_day else other
+            return 0
+        return 1 if day > other_day else -1
 
-    def _latest_day(self, side: _Side) -> date | None:
-        days = [published_on(number, self._sources) for number in side.backing or side.finding.numbers]
-        return max(filter(None, days), default=None)
+    def _latest_day(self, numbers: Iterable[int]) -> date | None:
+        return max(filter(None, (published_on(number, self._sources) for number in numbers)), default=None)
 
     # The outcome -----------------------------------------------------------------------------------------------------
 
@@ -285,7 +297,7 @@ class _Settlement:
                 staying.finding,
                 item_id=side.finding.item_id,
                 is_disputed=bool(disputes),
-                others=tuple(sorted(dict.fromkeys(others), key=attrgetter("text"))),
+                others=tuple(sorted(dict.fromkeys(others), key=plain_statement)),
             )
 
 
