@@ -2,16 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
 
 from footnote.evidence.proof import judge_text
 from footnote.evidence.sources import Sources
-from footnote.protocol.messages import Text
+from footnote.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResultMessage
 from footnote.protocol.plans import PlanItem, PlanItemStatus
-from footnote.protocol.sources import Citation, Snapshot, Source
-from footnote.protocol.tools import Locale
+from footnote.protocol.sources import Citation, Passage, SearchArtifact, Snapshot, Source
 from footnote.research.findings import Finding, findings_of
 from footnote.research.plan import PlanState
 from footnote.research.settlement import settle
+from footnote.research.templates import Template, parse_template
 
 READ_AT = "2026-11-19T10:00:00Z"
 
@@ -60,17 +63,9 @@ class Pages:
         return [(one.verdict, text[one.start : one.end]) for one in citations if one.verdict != "supported"]
 
 
-class PlainTemplate:
+def template(*headings: str) -> Template:
     """A template with these headings, the same in all languages."""
-
-    def __init__(self, *headings: str) -> None:
-        self._headings = headings
-
-    def headings(self, locale: Locale) -> tuple[str, ...]:
-        return self._headings if locale else ()
-
-    def prompt(self, locale: Locale) -> str:
-        return f"The report is a report ({locale})."
+    return parse_template("plain", "\n".join(["# Report", "Be brief.", *(f"## {heading}" for heading in headings)]))
 
 
 def plan_of(*questions: str, **ended: tuple[PlanItemStatus, str]) -> PlanState:
@@ -82,3 +77,26 @@ def plan_of(*questions: str, **ended: tuple[PlanItemStatus, str]) -> PlanState:
             PlanItem(f"q{number}", question, status, note) if note else PlanItem(f"q{number}", question, status)
         )
     return PlanState(tuple(items))
+
+
+def searched(
+    pages: Pages, item_id: str, question: str, passages: Sequence[tuple[int, str]], **fields: Any
+) -> list[Message]:
+    """The messages of an item whose search found these passages, each with the number of its page."""
+    numbers = dict.fromkeys(number for number, _ in passages)
+    found: list[Passage] = []
+    for number, text in passages:
+        snapshot = pages.sources.snapshot(number)
+        at = snapshot.text.find(text) if snapshot else -1
+        found.append(Passage(number=number, text=text, start=max(0, at), end=max(0, at) + len(text)))
+    artifact = SearchArtifact(
+        query=question,
+        sources=tuple(one for number in numbers if (one := pages.sources.source(number))),
+        passages=tuple(found),
+        **fields,
+    )
+    call = ToolCall(f"call_{item_id}", "web_search", {"query": question})
+    return [
+        AssistantMessage((call,), "toolUse", "scripted/model", parent=item_id),
+        ToolResultMessage(call.id, "web_search", (), artifact=msgspec.to_builtins(artifact), parent=item_id),
+    ]

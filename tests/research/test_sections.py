@@ -4,6 +4,7 @@ import pytest
 
 from footnote.agent.window import text_tokens
 from footnote.protocol.tools import Locale
+from footnote.research.plan import plan_by_rule
 from footnote.research.report import (
     MAX_SECTION_FINDINGS,
     MAX_SECTION_TOKENS,
@@ -13,7 +14,8 @@ from footnote.research.report import (
     quoted_section,
     section_request,
 )
-from research.finding_samples import Pages, PlainTemplate, plan_of
+from footnote.research.templates import choose_template
+from research.finding_samples import Pages, plan_of, template
 
 LOCALES: tuple[Locale, ...] = ("en", "vi", "zh")
 STATEMENTS = (
@@ -104,11 +106,11 @@ def test_a_table_keeps_the_rows_that_hold() -> None:
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_request_has_the_statements_as_web_text_and_what_the_user_said(locale: Locale) -> None:
     _, section = station()
-    system, message = section_request("What is it?", section, PlainTemplate(), locale, ("Leave out the fish.",))
+    system, message = section_request("What is it?", section, template(), locale, ("Leave out the fish.",))
     assert "<web_text>" in system
     before, _, shown = message.partition("<web_text id=")
     assert "Leave out the fish." in before
-    assert "The report is a report" in before
+    assert "Be brief." in before
     assert all(f"- {one.text}\n" in shown for one in section.findings)
     assert text_tokens(system + message) < 1_000
 
@@ -119,7 +121,7 @@ def test_a_section_has_a_limited_number_of_findings_however_many_an_item_has() -
     pages.add("a.example", "\n\n".join(lines))
     found = pages.findings(q1="\n\n".join(f"{one} [1]" for one in lines))
     assert len(found) == 60
-    plans = plan_sections(plan_of("Which rooms are there?"), found, PlainTemplate(), "en")
+    plans = plan_sections(plan_of("Which rooms are there?"), found, template(), "en")
     assert len(plans) > 3
     assert {plan.heading for plan in plans} == {"Which rooms are there?"}
     assert [one for plan in plans for one in plan.findings] == list(found)
@@ -133,7 +135,7 @@ def test_sections_follow_the_template_where_items_fit_it_and_the_plan_elsewhere(
     pages.add("a.example", " ".join(STATEMENTS))
     found = pages.findings(**{f"q{at}": f"{one} [1]" for at, one in enumerate(STATEMENTS, 1)})
     state = plan_of("What does Halden cost?", "Why?", "Halden: Key figures", "Nothing?")
-    plans = plan_sections(state, found[:3], PlainTemplate("Key figures", "People"), "en")
+    plans = plan_sections(state, found[:3], template("Key figures", "People"), "en")
     assert [plan.heading for plan in plans] == ["Key figures", "What does Halden cost?", "Why?"]
     assert [plan.findings[0].item_id for plan in plans] == ["q3", "q1", "q2"]
 
@@ -142,3 +144,24 @@ def test_a_section_by_code_lists_its_findings() -> None:
     _, section = station()
     assert quoted_section(SectionPlan("", ()), "en") == "Nothing was found that a page supports."
     assert quoted_section(section, "en").count("\n- ") == 3
+
+
+@pytest.mark.parametrize(
+    ("question", "locale"),
+    [
+        ("Compare PostgreSQL and MySQL", "en"),
+        ("Market overview of e-bikes", "en"),
+        ("So sánh Python và Go", "vi"),
+        ("Tổng quan tài liệu về giấc ngủ", "vi"),
+        ("比较Python和Go", "zh"),
+    ],
+)
+def test_the_items_of_a_plan_by_rule_belong_under_the_headings_that_asked_for_them(
+    question: str, locale: Locale
+) -> None:
+    chosen = choose_template(question)
+    planned = plan_by_rule(question, max_items=12, template=chosen, locale=locale)
+    found = [chosen.heading_of(one, locale) for one in planned]
+    assert [one for one in found if one] == list(chosen.headings(locale))[: len(list(filter(None, found)))]
+    assert len(list(filter(None, found))) >= 4
+    assert chosen.heading_of("How tall is the Eiffel tower?", locale) is None

@@ -174,7 +174,7 @@ class _StatementParser:
             if self._is_underline(body):
                 self._place = "label"
             yield from self.flush()
-        elif is_source_heading(body):
+        elif is_source_heading(body) and not (line.is_quoted and self._open):
             yield from self.flush()
             self._in_source_list = True
         elif self._in_source_list and line.kind != "heading" and (_SOURCE_ENTRY.match(body) or not self._after_blank):

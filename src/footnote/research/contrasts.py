@@ -108,6 +108,8 @@ def relate(one: ComparableStatement, other: ComparableStatement) -> StatementRel
     """How `one` relates to `other`; None: they are about different things, or it is not certain."""
     if one.text == other.text:
         return "same"
+    if min(len(_unmatched_values(one, other)), len(_unmatched_values(other, one))) > 1:
+        return None  # With several other numbers it is about something else: this costs next to nothing to see.
     forward, backward = find_evidence(one.text, other.page), find_evidence(other.text, one.page)
     if forward.verdict == "supported":
         return "same" if backward.verdict == "supported" else "part"
@@ -205,12 +207,16 @@ def _differ_in_one_value(one: ComparableStatement, other: ComparableStatement) -
     found = compare_statements(one.parsed, other.parsed)
     if found is None or found.relation != "contradiction":
         return False
-    values = [value for value in one.parsed.values if not contains_exact_value(other.parsed.values, value)]
-    others = [value for value in other.parsed.values if not contains_exact_value(one.parsed.values, value)]
+    values, others = _unmatched_values(one, other), _unmatched_values(other, one)
     if len(values) != 1 or len(others) != 1 or not _are_far(values[0], others[0]):
         return False
     spans, other_spans = ([Span(value.start, value.end)] for value in (values[0], others[0]))
     return not _unmatched(one, other, spans) and not _unmatched(other, one, other_spans)
+
+
+def _unmatched_values(one: ComparableStatement, other: ComparableStatement) -> list[Value]:
+    """The numbers and dates that only one of two statements has."""
+    return [value for value in one.parsed.values if not contains_exact_value(other.parsed.values, value)]
 
 
 def _are_far(one: Value, other: Value) -> bool:

@@ -6,7 +6,6 @@ could not be read. It is made by code alone, and so is the list of sources.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Protocol
 from urllib.parse import urlsplit
 
 import msgspec
@@ -27,6 +26,7 @@ from footnote.research.findings import Finding, OtherSide, footnotes
 from footnote.research.plan import PlanState
 from footnote.research.report_messages import REPORT_MESSAGES, ReportMessages
 from footnote.research.section_check import check_section
+from footnote.research.templates import Template
 from footnote.text.boundary import wrap_web_text
 from footnote.text.markdown import blockquote, escape_inline
 from footnote.text.search_terms import content_terms
@@ -42,16 +42,6 @@ MAX_STEERING_LENGTH = 2_000
 MAX_LISTED = 40
 """Questions, hosts and contradictions that the last section lists, each."""
 MAX_ANSWER_FINDINGS = 6
-_MIN_HEADING_SHARE = 0.6
-"""The share of the words of a template's heading that a question has if it belongs there."""
-
-
-class ReportTemplate(Protocol):
-    """What the report takes from a template: its headings, and what a model is told about its form."""
-
-    def headings(self, locale: Locale) -> tuple[str, ...]: ...
-
-    def prompt(self, locale: Locale) -> str: ...
 
 
 class SectionPlan(Struct, frozen=True):
@@ -65,7 +55,7 @@ class SectionPlan(Struct, frozen=True):
 
 
 def plan_sections(
-    state: PlanState, findings: Iterable[Finding], template: ReportTemplate, locale: Locale
+    state: PlanState, findings: Iterable[Finding], template: Template, locale: Locale
 ) -> tuple[SectionPlan, ...]:
     """The sections in order: those of the template first that items of the plan fit, then one for each other item.
     Findings that are disputed belong to the last section of the report alone."""
@@ -73,28 +63,15 @@ def plan_sections(
     for finding in findings:
         if not finding.is_disputed:
             by_item.setdefault(finding.item_id, []).append(finding)
-    headings = template.headings(locale)
-    by_heading: dict[str, list[Finding]] = {heading: [] for heading in headings}
+    by_heading: dict[str, list[Finding]] = {heading: [] for heading in template.headings(locale)}
     for item in state.items:
-        heading = _fitting_heading(item.question, headings) or _short(item.question, MAX_HEADING_LENGTH)
+        heading = template.heading_of(item.question, locale) or _short(item.question, MAX_HEADING_LENGTH)
         by_heading.setdefault(heading, []).extend(by_item.pop(item.id, ()))
     # Findings of items that are in the plan no more.
     by_heading.setdefault(REPORT_MESSAGES[locale].title, []).extend(one for left in by_item.values() for one in left)
     return tuple(
         SectionPlan(heading, part) for heading, found in by_heading.items() for part in _parts_of(found) if part
     )
-
-
-def _fitting_heading(question: str, headings: Sequence[str]) -> str | None:
-    """The heading of a template under which a question belongs, by its words."""
-    asked = {term.text for term in content_terms(question)}
-    best, best_share = None, 0.0
-    for heading in headings:
-        words = {term.text for term in content_terms(heading)}
-        share = len(words & asked) / len(words) if words else 0.0
-        if share >= _MIN_HEADING_SHARE and share > best_share:
-            best, best_share = heading, share
-    return best
 
 
 def _parts_of(findings: Sequence[Finding]) -> Iterator[tuple[Finding, ...]]:
@@ -124,7 +101,7 @@ def _short(text: str, max_length: int) -> str:
 
 
 def section_request(
-    question: str, section: SectionPlan, template: ReportTemplate, locale: Locale, steering: Sequence[str]
+    question: str, section: SectionPlan, template: Template, locale: Locale, steering: Sequence[str]
 ) -> tuple[str, str]:
     """The system prompt and the message with which a model is asked for a section."""
     messages = REPORT_MESSAGES[locale]

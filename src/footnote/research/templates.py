@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from footnote.protocol.errors import UsageError
 from footnote.protocol.tools import LOCALES, Locale
+from footnote.text.search_terms import content_terms
 from footnote.text.terms import fold, strip_diacritics
 
 GENERAL = "general"
@@ -26,6 +27,9 @@ MAX_FILE_BYTES = 32_768
 MAX_SECTIONS = 12
 MAX_INSTRUCTIONS_LENGTH = 4_000
 MAX_HEADING_LENGTH = 120
+_MIN_HEADING_SHARE = 0.65
+"""A question belongs under a heading if it has a larger share of the words of the heading, or of what a plan by rule
+asks for it."""
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _HEADING = re.compile(r"(#{1,2})[ \t]+(?:(en|vi|zh):[ \t]*)?(\S.*)")
@@ -57,6 +61,22 @@ class Template(Struct, frozen=True):
 
     def headings(self, locale: Locale) -> tuple[str, ...]:
         return tuple(_wording(section.heading, locale) for section in self.sections)
+
+    def heading_of(self, question: str, locale: Locale) -> str | None:
+        """The heading under which the answer to a question belongs, by its words and those of the template; None: none
+        of them."""
+        asked = {term.text for term in content_terms(question)}
+        best, best_share = None, _MIN_HEADING_SHARE
+        for section in self.sections:
+            for wording in [
+                *section.heading.values(),
+                *(one for asking in section.questions for one in asking.values()),
+            ]:
+                words = {term.text for term in content_terms(wording.replace(TOPIC, " "))}
+                share = len(words & asked) / len(words) if words else 0.0
+                if share > best_share:
+                    best, best_share = _wording(section.heading, locale), share
+        return best
 
     def plan_questions(self, locale: Locale) -> tuple[str, ...]:
         """The questions of a plan by rule, with `{topic}` in them. A section without any is asked about by its name."""
