@@ -11,7 +11,8 @@
 
     asyncio.run(main())
 
-The events are the values of `footnote.protocol.events`; `footnote.models.scripted` is a model for tests.
+`app.research` makes a plan and writes a report in the same way, within a `Budget`. The events are the values of
+`footnote.protocol.events`; `footnote.models.scripted` is a model for tests.
 """
 
 from importlib import import_module
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
     from footnote.app import App, Run
     from footnote.cancel import CancelScope
     from footnote.protocol.errors import FootnoteError
+    from footnote.protocol.plans import Budget
 
-__all__ = ["App", "CancelScope", "FootnoteError", "Run", "__version__"]
+__all__ = ["App", "Budget", "CancelScope", "FootnoteError", "Run", "__version__"]
 
 _MODULES = {
     "App": "footnote.app",
+    "Budget": "footnote.protocol.plans",
     "Run": "footnote.app",
     "CancelScope": "footnote.cancel",
     "FootnoteError": "footnote.protocol.errors",

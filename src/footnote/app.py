@@ -34,7 +34,7 @@ from footnote.protocol.accounts import LOCAL_USER
 from footnote.protocol.errors import FootnoteError, UsageError
 from footnote.protocol.events import Event
 from footnote.protocol.messages import Message
-from footnote.protocol.plans import Clarification
+from footnote.protocol.plans import Budget, Clarification, PlanChanges, PlanView, Steering, WantedItem
 from footnote.protocol.sessions import ClarifyRequest, NewCheck, NewMessage, StartedRun, parse_locale
 from footnote.protocol.sse import EventDecoder
 from footnote.protocol.tools import Locale, Progress
@@ -73,7 +73,7 @@ log = logging.getLogger(__name__)
 
 
 class Run:
-    """A run that `App.ask` has started, in a session in memory. It ends when its events are left."""
+    """A run that `App.ask` or `App.research` has started, in a session in memory. It ends when its events are left."""
 
     def __init__(self, runner: Runner, sessions: Sessions, started: StartedRun, model_id: str) -> None:
         self.id = started.run_id
@@ -90,6 +90,22 @@ class Run:
         live = self._runner.executor.live_runs.get(self.id)
         if live is not None:
             live.cancel.cancel()
+
+    async def finish(self) -> None:
+        """Makes the run answer with what it has; research writes its report now. Its events go on to the end."""
+        await self._runner.finish(LOCAL_USER, self.id)
+
+    async def plan(self) -> PlanView:
+        """The plan of a research run as it is now; without items while it is being made."""
+        return await self._runner.plan(LOCAL_USER, self.id)
+
+    async def change_plan(self, *items: WantedItem) -> PlanView:
+        """Drops, adds, changes and orders the items that have not begun: these are the ones that remain."""
+        return await self._runner.change_plan(LOCAL_USER, self.id, PlanChanges(items))
+
+    async def steer(self, text: str) -> PlanView:
+        """Tells a research run something while it goes on."""
+        return await self._runner.steer(LOCAL_USER, self.id, Steering(text))
 
     async def events(self) -> AsyncGenerator[Event, None]:
         decoder = EventDecoder()
@@ -244,18 +260,45 @@ class App:
         agent_id: str | None = None,
         model: str | None = None,
         locale: Locale | None = None,
+        budget: Budget | None = None,
         after: Run | None = None,
         approve: Approve | None = None,
     ) -> Run:
         """Starts a run that answers `question`.
 
         `after`: the run whose session this one continues, with its messages and files. `approve` is called before each
-        tool call that needs the user's approval. `locale`: None is the language of the question.
+        tool call that needs the user's approval. `locale`: None is the language of the question. `budget`: the time,
+        the money and the pages that it may use.
         """
+        message = NewMessage(question, model=model, locale=locale, budget=budget)
+        return await self._start(message, agent_id, after, approve)
+
+    async def research(
+        self,
+        question: str,
+        *,
+        budget: Budget | None = None,
+        template: str | None = None,
+        agent_id: str | None = None,
+        model: str | None = None,
+        locale: Locale | None = None,
+        after: Run | None = None,
+        approve: Approve | None = None,
+    ) -> Run:
+        """Starts a run that plans, reads and writes `/report.md` in the workspace of the run, then a summary.
+
+        `budget`: instead of the limits of the agent. `template`: that of the report; None: one that fits the question.
+        All else is as in `ask`.
+        """
+        message = NewMessage(question, model=model, locale=locale, mode="research", budget=budget, template=template)
+        return await self._start(message, agent_id, after, approve)
+
+    async def _start(
+        self, message: NewMessage, agent_id: str | None, after: Run | None, approve: Approve | None
+    ) -> Run:
         agent = self.configuration.agent(agent_id)
         runner, sessions = await self._memory_runner()
         session_id = after.session_id if after else (await sessions.create(LOCAL_USER, agent.id)).id
-        message = NewMessage(question, model=model, locale=locale)
         started = await runner.start(
             LOCAL_USER, session_id, message, agent_id=agent.id, approver=make_approver(approve)
         )

@@ -34,9 +34,11 @@ async def test_the_configuration_example_is_accepted(tmp_path: Path) -> None:
 
 async def test_every_command_that_is_shown_exists(tmp_path: Path) -> None:
     shown = set(
-        re.findall(r"\bfootnote ((?:ask|config|doctor|search|serve|sessions|users|tokens)\b(?: show)?)", README)
+        re.findall(
+            r"\bfootnote ((?:ask|config|doctor|research|search|serve|sessions|users|tokens)\b(?: show)?)", README
+        )
     )
-    assert {"ask", "config show", "doctor", "sessions", "users"} <= shown
+    assert {"ask", "config show", "doctor", "research", "sessions", "users"} <= shown
     for command in shown:
         code, output = await _python("-m", "footnote", *command.split(), "--help", home=tmp_path)
         assert code == 0, output

@@ -92,6 +92,9 @@ class LocalBackend:
     async def cancel(self, run_id: str) -> None:
         await self._app.runner.cancel(LOCAL_USER, run_id)
 
+    async def finish(self, run_id: str) -> None:
+        await self._app.runner.finish(LOCAL_USER, run_id)
+
     async def decide(self, run_id: str, call_id: str, approval: Approval) -> None:
         await self._app.runner.decide(LOCAL_USER, run_id, call_id, approval)
 

@@ -21,6 +21,7 @@ from footnote.cli.question import (
 )
 from footnote.cli.saving import already_exists_error, save
 from footnote.cli.terminal.lines import Line, StyledText
+from footnote.cli.terminal.research import MESSAGES
 from footnote.config.environment import process_environment
 from footnote.protocol.errors import FootnoteError, UsageError
 from footnote.protocol.files import ConvertType, FileRecord
@@ -50,7 +51,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--force", action="store_true", help="overwrite the FILE of --output")
     add_output_options(
         parser,
-        locale="language of titles and footnotes",
+        locale="language of titles, footnotes and the report, which else has that of the question",
         json="print every event as one line of JSON",
         plain="a line for each step, draw nothing",
         quiet="only the summary and errors",
@@ -97,9 +98,37 @@ class _ResearchCommand(QuestionCommand):
     def __init__(self, arguments: argparse.Namespace, live: LiveCommand, target: _ReportTarget | None) -> None:
         super().__init__(arguments, live)
         self._target = target
+        self._finishing: asyncio.Task[None] | None = None
+
+    def _handle_interrupts(self, backend: SessionBackend, run: StartedRun) -> None:
+        """The first Ctrl-C asks for the report with what is there."""
+        self._live.interrupts.on_interrupt(
+            lambda: self._stop(backend, run), finish=lambda: self._finish_early(backend, run)
+        )
+
+    def _finish_early(self, backend: SessionBackend, run: StartedRun) -> None:
+        self._live.renderer.show_finishing()
+        if self._live.options.quiet or not self._screen.live_notes:  # otherwise the live hint says so
+            self._screen.note((StyledText(MESSAGES[self._live.options.locale].cancel_hint),))
+        self._finishing = asyncio.create_task(self._finish(backend, run))
+
+    async def _finish(self, backend: SessionBackend, run: StartedRun) -> None:
+        try:
+            await backend.finish(run.run_id)
+        except FootnoteError as error:
+            self._screen.note((StyledText(f"The report could not be asked for: {error.message}", "bad"),))
+
+    async def _follow(self, backend: SessionBackend, run: StartedRun) -> None:
+        await super()._follow(backend, run)
+        super()._handle_interrupts(backend, run)  # there is nothing left to finish
+        if self._finishing is not None:
+            await self._finishing
 
     def _message(self, question: str, files: Sequence[str]) -> NewMessage:
-        return replace(super()._message(question, files), mode="research", template=self._arguments.template)
+        """The report is in the language of the question, whatever that of the terminal is, unless one was given."""
+        message = super()._message(question, files)
+        locale = self._arguments.locale
+        return replace(message, mode="research", template=self._arguments.template, locale=locale)
 
     async def _save(self, backend: SessionBackend, run: StartedRun) -> tuple[list[SavedFile], list[Line]]:
         target = self._target

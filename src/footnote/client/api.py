@@ -34,6 +34,7 @@ from footnote.protocol.files import (
     Unpacking,
 )
 from footnote.protocol.history import History, SessionHead
+from footnote.protocol.plans import PlanChanges, PlanView, Steering
 from footnote.protocol.sessions import (
     Approval,
     ImportedSession,
@@ -118,6 +119,21 @@ class ServerApi:
         return await self._transport.request(
             "POST", f"/v2/runs/{quote_segment(run_id)}/approvals/{quote_segment(call_id)}", RunView, approval
         )
+
+    async def finish(self, run_id: str) -> RunView:
+        """Makes a run answer with what it has: a research run writes its report now."""
+        return await self._transport.request("POST", f"/v2/runs/{quote_segment(run_id)}/finish", RunView)
+
+    async def plan(self, run_id: str) -> PlanView:
+        """The plan of a research run; without items while it is being made."""
+        return await self._transport.request("GET", _plan_of(run_id), PlanView)
+
+    async def change_plan(self, run_id: str, changes: PlanChanges) -> PlanView:
+        return await self._transport.request("PATCH", _plan_of(run_id), PlanView, changes)
+
+    async def steer(self, run_id: str, steering: Steering) -> PlanView:
+        """Tells a research run something while it goes on."""
+        return await self._transport.request("POST", f"/v2/runs/{quote_segment(run_id)}/steer", PlanView, steering)
 
     async def follow(self, run_id: str, after: int = 0) -> AsyncGenerator[tuple[int, Event], None]:
         """The events of a run with their ids, from the one after `after` to the last, each once and in order,
@@ -286,6 +302,10 @@ def _part_head(boundary: str, filename: str) -> bytes:
 
 def _files(session_id: str) -> str:
     return f"/v2/sessions/{quote_segment(session_id)}/files"
+
+
+def _plan_of(run_id: str) -> str:
+    return f"/v2/runs/{quote_segment(run_id)}/plan"
 
 
 def _path(path: str) -> str:
