@@ -76,7 +76,7 @@ def test_nothing_in_a_report_is_marked_and_every_section_is_supported(locale: Lo
         assert told in last
     assert "`slow.example`" in last
     assert "`a.example`" not in last
-    assert re.search(r"^- \[1\] \[Page 1\]\(<https://a.example/1>\)", last, re.MULTILINE)
+    assert re.search(r"^- \[1\] \[Page 1\]\(<https://a.example/1>\)", body, re.MULTILINE)
 
 
 @pytest.mark.parametrize("locale", LOCALES)

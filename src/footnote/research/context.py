@@ -79,10 +79,13 @@ class ResearchContext:
         self.call_ids = CallIds(_stored_call_ids(setup.item_messages.values(), state))
 
     async def ask(self, system: str, prompt: str) -> Completion:
-        """A request beside those of the readers, within the budget."""
+        """A request about the plan, within the budget. The message of the plan says what it used."""
         model = self.budget.model(self.model)
         options = Options(max_tokens=min(MAX_REPLY_TOKENS, model.profile.max_output))
-        return await complete(model, system, prompt, options, self.cancel, REPLY_SECONDS)
+        reply = await complete(model, system, prompt, options, self.cancel, REPLY_SECONDS)
+        self.plan.usage += reply.usage
+        self.state.record_usage(reply.usage, reply.cost)
+        return reply
 
     def findings(self) -> tuple[Finding, ...]:
         return self.records.findings(self.plan.state.items, self.abilities.sources)

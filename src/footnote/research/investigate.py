@@ -37,6 +37,8 @@ MIN_STRAGGLER_SECONDS = 60.0
 GRACE_SECONDS = 20.0
 """How long readers have for their statements after looking things up had to end; less in a short run."""
 GRACE_SHARE = 0.1
+FINISHING_SECONDS = 8.0
+"""The same for a user who wants the report now."""
 TICK_SECONDS = 0.5
 """How often the plan and the clock are looked at while no reader takes a step."""
 MIN_PAGES_PER_ITEM = 3
@@ -233,7 +235,8 @@ class Investigation:
         now = time.monotonic()
         if self._budget.is_closing:
             self._closing_since = self._closing_since or now
-            if now - self._closing_since > self._grace_seconds:
+            grace = FINISHING_SECONDS if self._plan.state.is_finishing else self._grace_seconds
+            if now - self._closing_since > grace:
                 self._late.update(self._tasks)
         has_waiting = any(item.status == "pending" for item in self._plan.state.items)
         if self._longest and not has_waiting:

@@ -337,8 +337,8 @@ def assemble_report(
         f"# {escape_inline(_short(title, MAX_TITLE_LENGTH)) or words.title}",
         *([f"*{words.space.join(made)}*"] if made else []),
         *(body or [words.nothing_found]),
-        unsettled,
         *(source_list if listed else []),
+        unsettled,
     ]
     return "\n\n".join(blocks) + "\n"
 
@@ -368,10 +368,10 @@ def summary_request(question: str, report: str, locale: Locale) -> tuple[str, st
 
 def _excerpt_of(report: str, sources_heading: str) -> str:
     """The report without its list of sources; of a long one, the beginning of each section."""
-    body = report.rpartition(f"\n## {sources_heading}\n")[0] or report
+    sections = [one for one in report.split("\n## ") if not one.startswith(f"{sources_heading}\n")]
+    body = "\n## ".join(sections)
     if text_tokens(body) <= MAX_REPORT_TOKENS:
         return body
-    sections = body.split("\n## ")
     share = MAX_REPORT_TOKENS // len(sections)
     return "\n## ".join(_beginning(section, share) for section in sections)
 

@@ -97,7 +97,6 @@ async def _planned_questions(context: ResearchContext) -> Sequence[str]:
     if not context.is_by_rule:
         request = plan_request(question, max_items=max_items, template=template, today=context.today)
         reply = await context.ask(*request)
-        context.plan.usage = reply.usage
         if questions := parse_plan(reply.text, max_items=max_items):
             return questions
     return plan_by_rule(question, max_items=max_items, template=template, locale=context.locale)
@@ -164,7 +163,6 @@ async def _revised(context: ResearchContext, plan: PlanState) -> Callable[[PlanS
         return partial(add_items, questions=plan.steering[-1:], max_items=MAX_PLAN_ITEMS)
     findings = await asyncio.to_thread(context.findings)
     reply = await context.ask(*steer_request(context.setup.question, plan, findings))
-    context.plan.usage += reply.usage
     return partial(steered, text=reply.text, max_items=MAX_PLAN_ITEMS)
 
 
@@ -181,7 +179,6 @@ async def fill_gaps(context: ResearchContext) -> AsyncGenerator[Step, None]:
         max_new = max(MIN_GAP_ITEMS, setup.max_questions - len(plan.items))
         request = gaps_request(setup.question, plan, findings, max_new=max_new, template=setup.template)
         reply = await context.ask(*request)
-        context.plan.usage += reply.usage
         questions = parse_gaps(reply.text, max_new=max_new)
         for step in await context.plan.change(partial(_filling, questions=questions)):
             yield step
