@@ -284,3 +284,27 @@ async def test_a_call_that_waits_on_one_replica_is_decided_on_at_the_other(
             await two.client.json("POST", f"/v2/runs/{run_id}/approvals/call_1", {"decision": "once"})
             stream = await one.stream(run_id)
     assert b"HELLO" in stream
+
+
+async def test_a_run_is_finished_at_the_other_replica_at_once(
+    upstream: Upstream, tmp_path: Path, request: pytest.FixtureRequest
+):
+    """Without a message on the bus the run would notice it only after five seconds."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        with_tool_server(tmp_path / name, approval=True)
+    upstream.script(*[step for _ in range(3) for step in (reply(SHOUT, stop("toolUse")), reply(say("So."), stop()))])
+    shared_services = settings_of(request, tmp_path, "postgresql and redis")
+    took: list[float] = []
+    async with open_pair(tmp_path, upstream, **shared_services) as (one, two):
+        for _ in range(3):
+            run_id = await one.client.start(await one.client.session())
+            async with asyncio.timeout(SECONDS):
+                while (await two.client.json("GET", f"/v2/runs/{run_id}"))["state"] != "waiting":
+                    await asyncio.sleep(0.05)
+                following = asyncio.create_task(one.stream(run_id))
+                began = time.monotonic()
+                await two.client.json("POST", f"/v2/runs/{run_id}/finish")
+                assert b"So." in await following
+            took.append(time.monotonic() - began)
+    assert min(took) < 4

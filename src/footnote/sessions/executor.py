@@ -290,7 +290,8 @@ class RunExecutor:
         )
         approver = live.approver or self._stored_approvals(live)
         research = await self._research(live, resources.research, spec.question) if resources.research else None
-        await live.answer(turn, resources.responder or model, resources, approver, research)
+        async with self._finishing_on_request(live):
+            await live.answer(turn, resources.responder or model, resources, approver, research)
 
     async def _research(self, live: LiveRun, limits: ResearchLimits, question: str) -> ResearchSetup:
         board = live.plan_board = StoredPlan(self._database, live.log.lease)
@@ -305,6 +306,27 @@ class RunExecutor:
             item_messages(live.interrupted) if live.interrupted else {},
             stored.progress,
         )
+
+    @asynccontextmanager
+    async def _finishing_on_request(self, live: LiveRun) -> AsyncGenerator[None, None]:
+        """Makes an ordinary run answer with what it has once its user wants that. A research run looks for changes of
+        its plan itself."""
+        if live.plan_board is not None:
+            yield
+            return
+        board = live.plan_board = StoredPlan(self._database, live.log.lease)
+
+        async def close_budget() -> None:
+            await board.wait_until_finishing()
+            live.budget.close()
+
+        if live.interrupted is not None and (plan := await board.read()) is not None and plan.is_finishing:
+            live.budget.close()
+        watch = asyncio.create_task(close_budget())
+        try:
+            yield
+        finally:
+            watch.cancel()
 
     def _stored_approvals(self, live: LiveRun) -> StoredApprovals:
         """The approver of a run whose user is asked by an event, and decides by a request."""

@@ -57,6 +57,11 @@ class StoredPlan:
             self._seen = plan
         return _decoder.decode(plan)
 
+    async def wait_until_finishing(self) -> None:
+        """Returns when the user wants the answer now."""
+        while not _decode(self._seen).is_finishing:
+            await self.wait_for_change()
+
     async def wait_for_change(self) -> None:
         while True:
             hint = self._wakeup  # before the read, so that a change during it is not missed
@@ -128,10 +133,16 @@ class UserPlans:
         )
 
     async def finish(self, user_id: str, run_id: str) -> None:
-        """Of any run, also one without a plan: it answers with what it has. A second time, and after its end, it
-        changes nothing."""
+        """Of any run that looks things up, also one without a plan: it answers with what it has. A second time, and
+        after its end, it changes nothing."""
         changing = PlanChanging(finish)
-        await self._database.write(db.change_plan_for(user_id, run_id, lambda _, stored: changing(stored)))
+
+        def changed(row: RunRow, stored: bytes | None) -> bytes:
+            if request_decoder.decode(row.asked).mode == "check":
+                raise Conflict("A check has no answer before its end. Cancel it instead.", code="check_not_finished")
+            return changing(stored)
+
+        await self._database.write(db.change_plan_for(user_id, run_id, changed))
 
     async def _change(self, user_id: str, run_id: str, change: PlanChange) -> PlanState:
         changing = PlanChanging(change)
