@@ -9,8 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from agent.turn_harness import TurnHarness, TurnRecording, answering_tool, tool
-from footnote.agent.budget import BUDGET_USED_UP, RunBudget, check_price_known, with_updates
+from footnote.agent.budget import RunBudget, check_price_known, with_updates
 from footnote.agent.loop import ANSWER_DUE
+from footnote.agent.spending import BUDGET_USED_UP
 from footnote.cancel import CancelScope
 from footnote.models.base import Context, Options
 from footnote.models.profiles import Price, Profile

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from footnote.models.reader.question import parse_message
 from footnote.protocol.plans import MAX_ITEM_LENGTH
 from footnote.protocol.tools import Locale
 from footnote.research.plan import plan_by_rule
@@ -151,14 +150,3 @@ def test_the_largest_question_is_planned_in_a_moment(piece: str) -> None:
     began = time.thread_time()
     plan(question)
     assert time.thread_time() - began < 2, "an expression that backtracks takes ten seconds"
-
-
-@pytest.mark.parametrize("template", BUILT_IN)
-@pytest.mark.parametrize(
-    "question", ["green tea", "Why is tea green?", "tea vs coffee", "trà xanh", "绿茶", "茶和咖啡的区别"]
-)
-def test_the_reader_searches_for_each_question_of_a_plan(question: str, template: str) -> None:
-    for item in plan(question, template=template):
-        read = parse_message(item)
-        assert (read.kind, read.wants_report, read.unsupported, read.extra_parts) == ("search", False, None, 0), item
-        assert len(read.parts) == 1

@@ -37,7 +37,6 @@ TEA = ("What is tea?", "Who grows tea?", "What does tea cost?")
         ),
         '{"questions": "1. What is tea?\\n2. Who grows tea?\\n3. What does tea cost?"}',
         '{"thinking": "The user wants tea. First basics.", "questions": ["What is tea?", "Who grows tea?", "What does tea cost?"]}',
-        '{"questions": ["What is tea?", "Who grows tea?", "What does tea cost?"]} See ["Tea Board"] and [3.2].',
         "1. What is tea?\n2. Who grows tea?\n3. What does tea cost?",
         "Here are the questions:\n\n- **What is tea?**\n- Who grows tea?\n- [ ] What does tea cost?\n\nShall I begin?",
         "1) What is tea?\n   - its history\n   - its kinds\n2) Who grows tea?\n   - countries\n3) What does tea cost?",

@@ -13,11 +13,7 @@ from hypothesis import strategies as st
 
 from config.conftest import config_problems, home, load_config
 from footnote.protocol.errors import UsageError
-from footnote.protocol.plans import PlanItem
-from footnote.protocol.tools import LOCALES, Locale
-from footnote.research.findings import Finding
-from footnote.research.plan import PlanState
-from footnote.research.report import plan_sections
+from footnote.protocol.tools import LOCALES
 from footnote.research.templates import (
     BUILT_IN,
     TOPIC,
@@ -249,17 +245,3 @@ def test_a_question_gets_the_template_that_fits(name: str, question: str) -> Non
 def test_the_file_of_an_agent_is_json_and_its_template_any_way_of_writing_it(load_config: Any) -> None:
     written = json.dumps({"agents": [{"id": "a", "research": {"template": "Literature review"}}]})
     assert load_config(agents=written).agents[0].research.template == "Literature review"
-
-
-@pytest.mark.parametrize("name", BUILT_IN)
-@pytest.mark.parametrize(("locale", "topic"), [("en", "green tea"), ("vi", "trà xanh"), ("zh", "绿茶")])
-def test_what_a_plan_by_rule_looks_up_belongs_to_the_sections_of_its_template(
-    name: str, locale: Locale, topic: str
-) -> None:
-    template = template_of(name)
-    questions = [one.replace(TOPIC, topic) for one in template.plan_questions(locale)]
-    items = tuple(PlanItem(f"q{number}", question, "done") for number, question in enumerate(questions))
-    findings = [Finding(item.id, "Tea is a drink. [1]", ()) for item in items]
-    sections = plan_sections(PlanState(items), findings, template, locale)
-    headings = [section.heading for section in sections]
-    assert headings == (list(template.headings(locale)) or questions)

@@ -1,8 +1,9 @@
 # ruff: noqa: RUF001 - the punctuation of Chinese is meant
 """An answer in any case: where the budget leaves no room for one of the model, code puts one together.
 
-It quotes what was found, as the built-in reader does, and says why the model did not answer. Where the money is used up
-before anything was looked up, and there is time, the searches that the question needs are made by rule first.
+It quotes what was found, as the built-in reader does, and says why the model did not answer. Where nothing was looked
+up yet and there is time, the searches that the question needs are made by rule first. A run with a deadline is answered
+so too if its model fails; only where nothing can be looked up, the failure stays an error.
 """
 
 import asyncio
@@ -12,8 +13,9 @@ from contextlib import aclosing
 from msgspec import Struct
 from msgspec.structs import replace
 
-from footnote.agent.budget import BUDGET_USED_UP, RunBudget
+from footnote.agent.budget import RunBudget
 from footnote.agent.guided_task import GuidedTask
+from footnote.agent.spending import BUDGET_USED_UP
 from footnote.cancel import CancelScope
 from footnote.models.base import Context, Model, Options
 from footnote.models.errors import CONTEXT_OVERFLOW, TOOLS_UNSUPPORTED
@@ -24,12 +26,14 @@ from footnote.models.reader.reply import ToolRequest, compose_answer
 from footnote.protocol.messages import AssistantMessage, Text
 from footnote.protocol.stream import Done, Failed, Start, StreamEvent, TextDelta, TextEnd, TextStart
 from footnote.protocol.tools import Locale
+from footnote.text.markdown import escape_inline
 
 _LEFT_TO_THE_LOOP = frozenset({CONTEXT_OVERFLOW, TOOLS_UNSUPPORTED})
 
 
 class _Notices(Struct, frozen=True):
-    """Why the model did not answer. The last two stand alone, where nothing was found either."""
+    """Why the model did not answer. `detail` is what its provider said. The last two stand alone, where nothing was
+    found either."""
 
     used_up: str
     failed: str
@@ -40,7 +44,7 @@ class _Notices(Struct, frozen=True):
 _NOTICES: Mapping[Locale, _Notices] = {
     "en": _Notices(
         used_up="*The budget of this question was used up before the model had answered.*",
-        failed="*The model failed before it had answered.*",
+        failed="*The model failed before it had answered: {detail}*",
         used_up_without=(
             "*The budget of this question was used up before the model had answered, and nothing was found by then. "
             "Ask again with more time or money.*"
@@ -49,7 +53,7 @@ _NOTICES: Mapping[Locale, _Notices] = {
     ),
     "vi": _Notices(
         used_up="*Ngân sách của câu hỏi này đã hết trước khi mô hình kịp trả lời.*",
-        failed="*Mô hình gặp lỗi trước khi kịp trả lời.*",
+        failed="*Mô hình gặp lỗi trước khi kịp trả lời: {detail}*",
         used_up_without=(
             "*Ngân sách của câu hỏi này đã hết trước khi mô hình kịp trả lời, và đến lúc đó chưa tìm thấy gì. "
             "Hãy hỏi lại với nhiều thời gian hoặc tiền hơn.*"
@@ -58,7 +62,7 @@ _NOTICES: Mapping[Locale, _Notices] = {
     ),
     "zh": _Notices(
         used_up="*模型还没来得及回答，这个问题的预算就用完了。*",
-        failed="*模型还没来得及回答就出错了。*",
+        failed="*模型还没来得及回答就出错了：{detail}*",
         used_up_without="*模型还没来得及回答，这个问题的预算就用完了，到那时也没有找到任何内容。请用更多的时间或费用再问一次。*",
         silent="*模型没有给出回答。*",
     ),
@@ -105,7 +109,8 @@ class _AnsweringModel:
         if isinstance(last, Failed):
             failure = last.message.failure
             is_for_loop = failure is not None and failure.type in _LEFT_TO_THE_LOOP
-            return failure == BUDGET_USED_UP or (self._budget.is_closing and not is_for_loop)
+            is_due = self._budget.is_closing or self._budget.has_deadline
+            return failure == BUDGET_USED_UP or (is_due and not is_for_loop)
         return self._budget.is_closing and not context.tools
 
     async def _answer(
@@ -131,7 +136,7 @@ class _AnsweringModel:
 
 
 def _look_ups(task: GuidedTask, context: Context) -> tuple[ToolRequest, ...]:
-    """The searches for a question for which there was no money to let the model decide."""
+    """The searches for a question for which the model could not decide."""
     return () if task.has_looked_up else task.lookups({tool.name: tool for tool in context.tools})
 
 
@@ -139,7 +144,9 @@ def _text_by_rule(task: GuidedTask, last: Done | Failed) -> str | None:
     """What was found, under the reason why the model did not say it. None: the failure of the model says more."""
     notices, failure = _NOTICES[task.locale], last.message.failure
     if task.hits:
-        notice = notices.failed if failure not in (None, BUDGET_USED_UP) else notices.used_up
+        notice = notices.used_up
+        if failure is not None and failure != BUDGET_USED_UP:
+            notice = notices.failed.format(detail=escape_inline(failure.message))
         return f"{notice}\n\n{compose_answer(task.hits, MESSAGES[task.locale])}"
     if failure is None:
         return notices.silent

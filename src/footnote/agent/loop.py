@@ -102,7 +102,7 @@ async def run(
                 break
 
             of_call = partial(context_of_call, turn, abilities)
-            calls = Calls(state.open_calls(), tools, state.indexes, of_call, approver, budget.search_scope)
+            calls = Calls(state.open_calls(), tools, state.indexes, of_call, approver, budget.calls_scope)
             refused = refused_calls(message, _refusal_reason(message, withheld=withheld))
             async with aclosing(calls.steps(state.messages, cancel, refused=refused, resumed=turn.resumed)) as steps:
                 async for step in steps:

@@ -149,8 +149,8 @@ def _from_json(text: str) -> list[str]:
         found = list(questions_in(value))
         if isinstance(value, dict) and len(found) == 1:
             row += found
-        elif len(found) > 1 or not best:  # a single string after a list is a remark
-            best, row = found or best, []
+        elif found:
+            best, row = found, []
     return row if len(row) > 1 or not best else best
 
 

@@ -11,13 +11,12 @@ from msgspec import Struct
 
 from footnote import tracing
 from footnote.agent.turn import HistorySummary, Turn
-from footnote.cancel import Cancelled
+from footnote.cancel import Cancelled, CancelScope
 from footnote.db import progress
 from footnote.db import runs as db
 from footnote.db.engine import Database
 from footnote.db.errors import DatabaseFailed, DatabaseRefused
 from footnote.db.files import library_urls_by_file
-from footnote.db.progress import run_progress
 from footnote.db.runs import TurnRow, messages_by_run, turns
 from footnote.protocol.errors import FootnoteError, LimitReached, UsageError
 from footnote.protocol.events import ErrorBody
@@ -236,16 +235,26 @@ class RunExecutor:
 
     @asynccontextmanager
     async def _run_slot(self, live: LiveRun) -> AsyncGenerator[None, None]:
-        """Waits for a slot of this process and, where replicas share the database, of all of them."""
-        await live.cancel.wait(self._slots.acquire())
-        live.slot = RunSlot(self._slots)
         try:
-            if self._database.is_shared and not live.was_started:
-                await live.cancel.wait(self._wait_for_shared_slot(live.log.lease))
+            await self._take_slot(live)
             live.move(RunPhase.RUNNING)
             yield
         finally:
             live.release_slot()
+
+    async def _take_slot(self, live: LiveRun) -> None:
+        """Waits for a slot of this process and, where replicas share the database, of all of them. A run whose time is
+        over goes on without: it needs no model any more to be answered."""
+        live.budget.start()
+        with CancelScope.linked_to(live.cancel, live.budget.end_scope) as scope:
+            try:
+                await scope.wait(self._slots.acquire())
+                live.slot = RunSlot(self._slots)
+                if self._database.is_shared and not live.was_started:
+                    await scope.wait(self._wait_for_shared_slot(live.log.lease))
+            except Cancelled:
+                if live.cancel.is_cancelled:
+                    raise
 
     async def _wait_for_shared_slot(self, lease: db.Lease) -> None:
         async with self._slot_lock:  # one run of this process polls, however many wait
@@ -256,7 +265,7 @@ class RunExecutor:
         head, found = live.head, live.interrupted
         if found is not None:
             await self._count_adoption(live)
-            live.budget.restore((await self._database.read(run_progress(head.id))).spent)
+            live.budget.restore((await self._database.read(progress.run_progress(head.id))).spent)
         workspace = self._sessions.workspace(head.user_id, head.session_id)
         messages, all_messages, summary = await self._load_messages(head, workspace)
         model = live.model or await live.cancel.wait(self._run_builder.model(head.request.agent_id, head.request.model))

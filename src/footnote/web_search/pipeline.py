@@ -4,12 +4,13 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from copy import copy
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from footnote.cancel import Cancelled, CancelScope
 from footnote.evidence.sources import Sources
 from footnote.evidence.verdict import check_citations
 from footnote.library import Library
@@ -50,6 +51,7 @@ log = logging.getLogger(__name__)
 
 CRAWL_TIMEOUT_SECONDS = 8.0
 """The deadline of all pages together. A page that is not read by then is left out."""
+ANSWER_DUE = "not read to its end, because the answer was due"
 PAGES_USED_UP = "the pages that this run may read are used up"
 MAX_PASSAGE_TOKENS = 6_000
 """The limit for the passages that a model reads to summarise them, and for a single page that it requested."""
@@ -112,11 +114,15 @@ class WebSearch:
         self._crawler = crawler
         self._library = library
         self._allow_pages: Callable[[int], int] | None = None
+        self._closing = CancelScope()
 
-    def within(self, limit: Callable[[Model], Model], allow_pages: Callable[[int], int]) -> "WebSearch":
+    def within(
+        self, limit: Callable[[Model], Model], allow_pages: Callable[[int], int], closing: CancelScope
+    ) -> "WebSearch":
         """A copy that keeps to a budget. `limit`: the model with its calls counted. `allow_pages`: how many of so many
-        pages may be read now."""
+        pages may be read now. `closing`: a search ends with what it has."""
         other = copy(self)
+        other._closing = closing  # noqa: SLF001 - the same class
         other._model = None if self._model is None else limit(self._model)  # noqa: SLF001 - the same class
         other._allow_pages = allow_pages  # noqa: SLF001 - see above
         return other
@@ -198,9 +204,14 @@ class WebSearch:
             private_hosts=frozenset(self.settings.allow_private_hosts),
             no_cache=not self.settings.cache_ttl_minutes,
         )
+        unread = {url for url in urls if url in allowed}
         async with aclosing(pages):
-            async for page in pages:
-                yield page
+            with suppress(Cancelled):
+                while (page := await self._closing.wait(_next_page(pages))) is not None:
+                    unread.discard(page.url)
+                    yield page
+        for url in unread:
+            yield CrawledPage(url, None, PageReport(url=url, status="failed", failure="timeout", reason=ANSWER_DUE))
 
     async def _allowed(self, urls: Sequence[str]) -> frozenset[str]:
         """Those that may be read within the budget. What is in the cache costs none: a search that is carried out
@@ -275,7 +286,9 @@ class WebSearch:
         state.summary = SearchSummary(quote_passages(state.quotes.passages), "passages")
         if self._model is None or not state.ranked.passages:
             return
-        summarising = summary.summarise_with_model(self._model, state.request, state.ranked.passages, self._sources)
+        summarising = summary.summarise_with_model(
+            self._model, state.request, state.ranked.passages, self._sources, self._closing
+        )
         async with aclosing(summarising) as steps:
             async for step in steps:
                 if isinstance(step, int):
@@ -301,6 +314,10 @@ class WebSearch:
             disagreements=state.disagreements,
             receipt=state.receipt(),
         )
+
+
+async def _next_page(pages: AsyncGenerator[CrawledPage, None]) -> CrawledPage | None:
+    return await anext(pages, None)
 
 
 def _summary_text(state: _SearchState) -> str:

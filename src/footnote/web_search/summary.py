@@ -10,6 +10,7 @@ from msgspec import Struct
 from footnote.cancel import CancelScope
 from footnote.evidence.sources import Sources
 from footnote.models.base import Context, Model, Options
+from footnote.models.errors import ABORTED
 from footnote.protocol.messages import Usage, user_message
 from footnote.protocol.sources import Passage
 from footnote.protocol.stream import Done, Failed, TextDelta
@@ -44,15 +45,16 @@ class SearchSummary(Struct, frozen=True):
 
 
 async def summarise_with_model(
-    model: Model, request: SearchRequest, passages: Iterable[Passage], sources: Sources
+    model: Model, request: SearchRequest, passages: Iterable[Passage], sources: Sources, closing: CancelScope
 ) -> AsyncGenerator[int | SearchSummary, None]:
-    """Yields the length of the summary while it is written, then the summary. Its text is empty if the model failed."""
+    """Yields the length of the summary while it is written, then the summary. Its text is empty if the model failed, or
+    was stopped by `closing`."""
     context = Context(SYSTEM_PROMPT, (user_message(_user_prompt(request, passages, sources)),))
     pieces: list[str] = []
     length = reported = 0
     timeout_seconds = max(TIMEOUT_SECONDS, model.profile.timeout_seconds or 0)
     deadline = asyncio.get_running_loop().time() + timeout_seconds
-    async with aclosing(model.stream(context, Options(), CancelScope())) as stream:
+    async with aclosing(model.stream(context, Options(), closing)) as stream:
         while True:
             # A new timeout for each step: `asyncio.timeout` may not stay open across a yield.
             try:
@@ -75,6 +77,8 @@ async def summarise_with_model(
 def _to_summary(event: Done | Failed, model: str, text: str) -> SearchSummary:
     usage = event.message.usage
     failure = event.message.failure
+    if failure == ABORTED:
+        return SearchSummary("", model, usage, note=f"{model} was stopped, because the answer was due")
     if failure is not None:
         return SearchSummary("", model, usage, note=f"{model} failed: {quote_external(failure.message)}")
     if not text:
