@@ -52,7 +52,11 @@ def plan(question: str, *, max_items: int = 8, locale: Locale = "en", template: 
             "Nên mua xe điện hay xe xăng?",
             ["Ưu điểm và nhược điểm của xe điện", "Ưu điểm và nhược điểm của xe xăng", "xe điện vs xe xăng"],
         ),
-        ("比较北京和上海的房价", ["北京的房价", "上海的房价", "北京和上海对比：房价", "北京和上海概述"]),
+        ("比较北京和上海的房价", ["北京的房价", "上海的房价", "北京和上海对比：房价", "北京和上海的房价概述"]),
+        (
+            "Compare the health systems of Germany and France by cost",
+            ["health systems of Germany: cost", "health systems of France: cost"],
+        ),
         ("iPhone和三星有什么区别", ["iPhone的优点和缺点", "三星的优点和缺点", "iPhone和三星对比"]),
     ],
 )  # fmt: skip
@@ -67,17 +71,32 @@ def test_a_comparison_looks_up_each_side_and_then_both(question: str, begins: li
             "What are the causes, symptoms and treatments of dengue?",
             ["causes of dengue", "symptoms of dengue", "treatments of dengue"],
         ),
-        ("What is RAG and how does it work?", ["What is RAG?", "RAG how does it work?"]),
+        ("What is RAG and how does it work?", ["What is RAG?", "RAG: how does it work?"]),
         (
             "Tell me:\n1. What is a vector database?\n2. Who sells them?\n3. What do they cost?",
-            ["What is a vector database?", "vector database Who sells them?", "vector database What do they cost?"],
+            ["What is a vector database?", "vector database: Who sells them?", "vector database: What do they cost?"],
         ),
         (
             "Ưu điểm của điện mặt trời là gì? Nhược điểm là gì?",
-            ["Ưu điểm của điện mặt trời là gì?", "Nhược điểm là gì: Ưu điểm của điện mặt trời?"],
+            ["Ưu điểm của điện mặt trời là gì?", "Ưu điểm của điện mặt trời: Nhược điểm là gì?"],
+        ),
+        (
+            (
+                "I'm writing a paper on microplastics in drinking water. What are the sources, how harmful are they, "
+                "and who measures them?"
+            ),
+            [
+                "microplastics in drinking water: What are the sources?",
+                "microplastics in drinking water: how harmful are they?",
+                "microplastics in drinking water: who measures them?",
+            ],
+        ),
+        (
+            "请帮我研究一下中国光伏产业的现状、主要企业和未来趋势",
+            ["中国光伏产业的现状", "中国光伏产业的主要企业", "中国光伏产业的未来趋势"],
         ),
         ("新冠疫苗的有效性、安全性和副作用", ["新冠疫苗的有效性", "新冠疫苗的安全性", "新冠疫苗的副作用"]),
-        ("什么是量子计算，它有哪些应用？", ["什么是量子计算？", "量子计算 它有哪些应用？"]),
+        ("什么是量子计算，它有哪些应用？", ["什么是量子计算？", "量子计算：它有哪些应用？"]),
     ],
 )
 def test_what_the_user_lists_is_what_is_looked_up(question: str, questions: list[str]) -> None:
@@ -95,11 +114,11 @@ def test_what_the_user_lists_is_what_is_looked_up(question: str, questions: list
         ("请写一份关于量子计算的报告", ["量子计算", "量子计算概述", "量子计算的历史"]),
         (
             "Literature review on sleep and memory",
-            ["Literature review on sleep and memory", "Definition and background of sleep and memory"],
+            ["sleep and memory", "Definition and background of sleep and memory"],
         ),
         (
             "tổng quan thị trường xe điện Việt Nam",
-            ["tổng quan thị trường xe điện Việt Nam", "Quy mô và tăng trưởng thị trường xe điện Việt Nam"],
+            ["xe điện Việt Nam", "Quy mô và tăng trưởng thị trường xe điện Việt Nam"],
         ),
         (
             "Why did the Roman Empire fall?",

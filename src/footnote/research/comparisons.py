@@ -24,7 +24,10 @@ class Comparison(Struct, frozen=True):
     context: str = ""
 
     def topic(self, locale: Locale) -> str:
-        return _in_context(_joined(self.sides, locale), self.context, locale)
+        sides = _joined(self.sides, locale)
+        if locale == "zh" and self.aspects:
+            sides = f"{sides}的{_joined(self.aspects, locale)}"
+        return _in_context(sides, self.context, locale)
 
     def questions(self, locale: Locale) -> tuple[str, ...]:
         """First each side, then all sides in each respect."""
@@ -65,14 +68,15 @@ def _in_context(text: str, context: str, locale: Locale) -> str:
 
 _OPENING = re.compile(
     r"(?:please |now )?(?:an? |the )?(?:compare|comparing|comparison (?:of|between)|pros and cons of|"
-    r"(?:what (?:is|are) |what's )?(?:the )?(?:main |key )?differences? between)\s|"
+    r"(?:what (?:is|are) |what's )?(?:the )?(?:main |key )?differences? between|"
+    r"should (?:i|we) (?:use|buy|choose|get|take|rent|learn)(?=.{1,200} or ))\s|"
     r"(?:hãy )?(?:so sánh|đối chiếu|(?:sự |điểm )?khác (?:nhau|biệt) giữa|nên (?:chọn|mua|dùng))\s(?:giữa\s)?|"
     r"(?:比较|对比|比較|對比)(?:一下)?",
     re.IGNORECASE,
 )
 """Before the names: `Compare A and B`."""
 _QUESTION_OPENING = re.compile(
-    r"(?:is|are|how (?:do|does|is|are)|should (?:i|we) (?:use|buy|choose)|which (?:is|are) (?:better|best)[,:]?)\s",
+    r"(?:is|are|how (?:do|does|is|are)|which (?:is|are) (?:better|best)[,:]?)\s",
     re.IGNORECASE,
 )
 _CLOSING = re.compile(
@@ -112,6 +116,8 @@ _SCOPE: Mapping[Locale, re.Pattern[str]] = {
     "vi": re.compile(r"\s(?=(?:cho|ở|tại|trong|năm)\s)", re.IGNORECASE),
     "zh": re.compile(r"更|哪个"),
 }
+_COMMON = re.compile(r"(?:the\s)?(\w[^,]{1,60}?\s(?:of|in|của|ở)\s)(?:the\s)?(?=\w)", re.IGNORECASE)
+_ENDINGS = (" là gì", " như thế nào", " thế nào", " ra sao", "是什么", "有哪些")
 _ANY_RESPECT = ("better", "best", "tốt", "好")
 _FILLER = re.compile(r"(?:either|both|between|the following|cả|giữa)[:\s]", re.IGNORECASE)
 _ASPECT_END = re.compile(r"(?:这)?(?:几个|两个|三个)?(?:方面|角度|上)(?:的?(?:区别|差异|不同|比较|对比))?$")
@@ -121,6 +127,7 @@ _RESPECT_SEPARATOR = re.compile(r",?\s(?:and|và|or|hay)\s|,\s|、|以及|[和�
 def find_comparison(request: str, items: Sequence[str] = ()) -> Comparison | None:
     """What a request compares: two to six things with short names. `items`: the list that follows the request."""
     text = request.strip(EDGES)
+    text = next((text[: -len(end)] for end in _ENDINGS if text.endswith(end)), text)
     locale = detect_locale(text)
     if len(text) > MAX_LENGTH or "\n" in text:
         return None
@@ -151,11 +158,19 @@ def _comparison(named: str, rest: str, aspect: str, scope: str, locale: Locale) 
     # What follows the last name belongs to all: `A and B for small teams`.
     sides[-1], context = _divided(sides[-1], _SCOPE[locale])
     context = "" if locale == "zh" else context or scope or _divided(f" {rest.strip(EDGES)}", _SCOPE[locale])[1]
-    sides = list(dict.fromkeys(side for one in sides if (side := one.strip(EDGES))))
+    sides = _with_common_words(list(dict.fromkeys(side for one in sides if (side := one.strip(EDGES)))))
     if not 2 <= len(sides) <= MAX_SIDES or any(len(side) > MAX_SIDE_LENGTH for side in sides):
         return None
     aspects = _aspects(respects) or ([aspect] if aspect and aspect.casefold() not in _ANY_RESPECT else [])
     return Comparison(tuple(sides), tuple(aspects[:MAX_SIDES]), context.strip(EDGES))
+
+
+def _with_common_words(sides: Sequence[str]) -> list[str]:
+    """`The prices of gold and silver` are those of gold and those of silver. `Bank of America` is a name."""
+    found = _COMMON.match(sides[0]) if len(sides) > 1 else None
+    if found is None or not found[1][0].islower() or any(_COMMON.match(side) for side in sides[1:]):
+        return list(sides)
+    return [f"{found[1]}{side}" for side in (sides[0][found.end() :], *sides[1:])]
 
 
 def _of_list(text: str, items: Sequence[str], locale: Locale) -> Comparison | None:

@@ -9,7 +9,14 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from footnote.models.reader.phrases import QUESTION_MARKS, QUESTION_WORDS, anywhere_pattern
-from footnote.models.reader.question import MAX_MESSAGE_LENGTH, build_searches, has_topic, is_question, parse_message
+from footnote.models.reader.question import (
+    MAX_MESSAGE_LENGTH,
+    Subject,
+    build_searches,
+    has_topic,
+    is_question,
+    parse_message,
+)
 from footnote.protocol.tools import Locale
 from footnote.research.comparisons import EDGES, Comparison, find_comparison
 from footnote.text.languages import detect_language, detect_locale
@@ -53,7 +60,8 @@ def split_question(question: str, locale: Locale) -> QuestionParts:
     if comparison is not None:
         return _compared(comparison, locale)
     subject = _topic(_wanted(before)) if items and has_topic(before) else ""
-    found = [_about(item, subject) for item in items] or _asked(text)
+    setting, asked = ("", []) if items else _asked(text)
+    found = [_about(item, subject) for item in items] or asked
     members: Sequence[str] = ()
     if len(found) == 1:
         subject, members = _enumerated(found[0])
@@ -61,15 +69,16 @@ def split_question(question: str, locale: Locale) -> QuestionParts:
     if not found:
         return QuestionParts(locale, "", ())
     first = found[0]
-    topic = subject or _topic(first)
-    queries = [search.query for search in build_searches(found, None)]
-    is_open = not members and not items
+    topic = subject or setting or _topic(first)
+    queries = [search.query for search in build_searches(found, Subject(setting) if setting else None)]
     whole = [
-        _completed(one, topic) if is_open and number and one == found[number] else one
-        for number, one in enumerate(queries)
+        query if members or not (number or setting) else _completed(one, query, topic)
+        for number, (one, query) in enumerate(zip(found, queries, strict=True))
     ]
+    if len(whole) == 1 and not _asks(first) and not is_question(text):
+        whole = [topic]
     marked = [_marked(one, text) for one in dict.fromkeys(whole)]
-    is_clause = not subject and topic == first.strip(EDGES) and (is_question(text) or _asks(first))
+    is_clause = topic == first.strip(EDGES) and (is_question(text) or _asks(first))
     return QuestionParts(locale, topic, tuple(marked)[:MAX_PARTS], is_clause, len(found) > 1)
 
 
@@ -112,20 +121,34 @@ def _about(item: str, subject: str) -> str:
     return item if not subject or _asks(item) else f"{item.strip(EDGES)}: {subject}"
 
 
-def _asked(text: str) -> list[str]:
-    """The sentences of a message that ask something; without several, the message."""
+def _asked(text: str) -> tuple[str, list[str]]:
+    """What the message says before its questions, as a topic, and the sentences that ask something; without any, the
+    message."""
     pieces = [text[span.start : span.end] for span in sentences(text)]
     questions = [piece for piece in pieces if is_question(piece)]
-    chosen = questions if len(questions) > 1 else [text]
-    return [part for piece in chosen if (part := _wanted(piece))]
+    said = pieces[: pieces.index(questions[0])] if questions else []
+    setting = _setting(" ".join(said)) if said else ""
+    chosen = questions if len(questions) > 1 or setting else [text]
+    return setting, [part for piece in chosen if (part := _wanted(piece))]
 
 
-def _completed(question: str, topic: str) -> str:
-    """A later question that names nothing (`What are the side effects?`) with what the first one is about."""
+def _setting(said: str) -> str:
+    """The topic that a message names before it asks: `I am writing a paper on X.`"""
+    found = _NAMES_TOPIC.search(said[-_MAX_ENUMERATION:])
+    topic = found[1].strip(EDGES) if found else ""
+    return topic if has_topic(topic) else ""
+
+
+def _completed(question: str, query: str, topic: str) -> str:
+    """A later question that refers to the first one (`How does it work?`) or names nothing (`What are the side
+    effects?`), with what that is about. `query` is not the question where it refers to something."""
     words = question.split()
     names_something = any(word[0].isupper() or word[0].isdigit() for word in words[1:])
     is_open = len({term.text for term in content_terms(question)}) <= _MAX_OPEN_TERMS and not names_something
-    return f"{question.strip(EDGES)}: {topic}" if is_open and detect_locale(question) != "zh" else question
+    locale = detect_locale(question)
+    if query == " ".join(words) and (not is_open or locale == "zh"):
+        return query
+    return f"{topic}：{question}" if locale == "zh" else f"{topic}: {question}"
 
 
 # Clauses and enumerations ---------------------------------------------------------------------------------------------
@@ -133,9 +156,10 @@ def _completed(question: str, topic: str) -> str:
 _JOINT = re.compile(
     r"[,;]?\s(?:and|or|then)\s(?=(?:what|who|where|when|why|how|which|whose)\b)|;\s|"
     r"[,;]?\s(?:và|hay|hoặc)\s(?=(?:tại sao|vì sao|khi nào|bao giờ|làm|nó|ai|ở đâu|bao nhiêu|có)\b)|"
-    r"[，,；;](?:以及|和|并且|又|还有|那么)?(?=[^，,；;]{0,12}(?:什么|谁|哪|为什么|怎么|如何|多少|是否|吗|何))",
+    r",\s(?=(?:what|who|where|when|why|how)\s)|[，,；;](?:以及|和|并且|又|还有|那么)?(?=[^，,；;]{0,12}(?:什么|谁|哪|为什么|怎么|如何|多少|是否|吗|何))",
     re.IGNORECASE,
 )
+_NAMES_TOPIC = re.compile(r"\s(?:on|about|về)\s([^.!?]{3,160})", re.IGNORECASE)
 _SEPARATOR = re.compile(r",?\s(?:and|và)\s(?:the\s)?|,\s(?:the\s)?|、|以及|[和与及]", re.IGNORECASE)
 _OF = re.compile(r"\s(?:of|in|for)\s|\s(?:của|ở)\s", re.IGNORECASE)
 _MEMBER = re.compile(r"[\w-]+(?:\s[\w-]+){0,3}")
@@ -160,6 +184,7 @@ def _enumerated(question: str) -> tuple[str, list[str]]:
     if len(bare) > _MAX_ENUMERATION:
         return "", []
     if detect_locale(bare) == "zh":
+        bare = _TOPIC_LEADS["zh"].sub("", bare, count=1) if _TOPIC_LEADS["zh"].match(bare) else bare
         subject, _, listed = bare.partition("的")
         members = _members(listed)
         return (subject, [f"{subject}的{member}" for member in members]) if subject and members else ("", [])
