@@ -36,7 +36,7 @@ from footnote.protocol.errors import ConfigError, UpstreamError, UsageError
 from footnote.protocol.messages import Message
 from footnote.protocol.plans import Budget
 from footnote.protocol.tools import Locale
-from footnote.research.templates import choose_template, template_of
+from footnote.research.templates import choose_template, template_name, template_of
 from footnote.sessions.file_citations import MAX_PAGE_CHARACTERS
 from footnote.sessions.run import ResearchLimits, RunResources, RunSpec
 from footnote.tools.base import Abilities, Tool
@@ -149,7 +149,7 @@ class SettingsRunBuilder:
     def research_budget(self, agent_id: str, wanted: Budget | None, template: str | None) -> Budget:
         settings = self._configuration.agent(agent_id).research
         if template is not None:
-            template_of(template)
+            template_of(template, self._configuration.templates)
         budget = wanted or Budget()
         return Budget(
             seconds=settings.seconds if budget.seconds is UNSET else budget.seconds,
@@ -158,10 +158,12 @@ class SettingsRunBuilder:
         )
 
     def _research_limits(self, agent: Agent, spec: RunSpec) -> ResearchLimits:
-        settings = agent.research
-        name = spec.template or settings.template
-        template = template_of(name) if name else choose_template(spec.question)
-        return ResearchLimits(settings.questions, settings.at_once, template)
+        settings, templates = agent.research, self._configuration.templates
+        # A template may be gone since the run began, on another replica or after a restart.
+        template = templates.get(template_name(spec.template or settings.template or ""))
+        return ResearchLimits(
+            settings.questions, settings.at_once, template or choose_template(spec.question, templates)
+        )
 
     async def _build_check(self, spec: RunSpec, model: Model, sources: Sources, library: Library) -> RunResources:
         """A check has one tool and always a workspace, for the text with its footnotes."""

@@ -95,7 +95,8 @@ async def _planned_questions(context: ResearchContext) -> Sequence[str]:
     """By the model; by rule where there is none, or where it is too small or gives no plan."""
     question, template, max_items = context.setup.question, context.setup.template, context.setup.max_questions
     if not context.is_by_rule:
-        request = plan_request(question, max_items=max_items, template=template, today=context.today)
+        steering = context.plan.state.steering
+        request = plan_request(question, max_items=max_items, template=template, steering=steering, today=context.today)
         reply = await context.ask(*request)
         if questions := parse_plan(reply.text, max_items=max_items):
             return questions
