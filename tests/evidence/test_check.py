@@ -109,8 +109,6 @@ def test_what_the_page_does_not_know_is_unsupported(page: str, claim: str) -> No
         (ENGLISH, "The Grainger Market opened in 1835 with a grand dinner, which cost 90 pounds of silver."),
         (VIETNAMESE, "Mái nhà gỗ bị phá hủy bởi một vụ hỏa hoạn năm 1901, và kiến trúc sư phải vào tù vì chuyện đó."),
         (CHINESE, "木材屋顶在1901年被火烧毁，建筑师因此被判入狱服刑多年。"),
-        # Its words, some of them of other events: too far from the page to say that this says otherwise.
-        (ENGLISH, "A fire destroyed the timber roof in 1835, and it was replaced by arches of steel."),
     ],
 )
 def test_what_the_page_says_half_of_is_partial(page: str, claim: str) -> None:

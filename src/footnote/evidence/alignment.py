@@ -22,16 +22,17 @@ from footnote.evidence.qualifiers import (
     Mark,
     interval,
 )
-from footnote.evidence.tokens import Token
-from footnote.evidence.values import are_comparable, is_same_kind
+from footnote.evidence.tokens import POSSESSIVE, Token
+from footnote.evidence.values import Value, are_comparable, is_same_kind
 
+_INHABITANTS = frozenset(("resident", "person"))
+_POPULATIONS = frozenset(("popul",))
 _DISPENSABLE = frozenset(["locat", "situat", "occur", "plac", "fact", "addition"])
 """Words, by their keys, that a statement may have beside those of its passage: "is located in"."""
 _OPEN_BOUNDS: frozenset[Kind | None] = frozenset(("at_least", "more_than", "at_most", "less_than"))
 _MAX_DISTANCE_OF_NUMBERS = 0.2
 """A number may follow from another that is a fifth larger. "More than 50" of 500 is true, and misleads."""
-_MAX_PLACES = 12
-_MAX_STEP = 9
+_MAX_PLACES, _MAX_STEP = 12, 9
 """Limits for the places of one word that are looked at, and for the words in a row that a passage may lack."""
 _MAX_SKIPPED = {"en": 4, "vi": 6, "zh": 6, "other": 4}
 _MAX_ASIDE = 18
@@ -41,25 +42,14 @@ _SYLLABIC = ("vi", "zh")
 _REACH_OF_MARK = {"vi": 4, "zh": 4}
 """How many words further on a qualifier may stand in the other text."""
 _LONE_SYLLABLE_SHARE = 0.35
-_NAME_PARTS = frozenset(
-    [
-        "south",
-        "north",
-        "east",
-        "west",
-        "new",
-        "southern",
-        "northern",
-        "eastern",
-        "western",
-        "upper",
-        "lower",
-        "great",
-        "san",
-        "saint",
-    ]
+_GENITIVES = frozenset(("of", "của"))
+_KINDS_OF_PLACE = frozenset(
+    ("city", "town", "villag", "stat", "provinc", "kingdom", "republic", "island", "count", "municipal", "region")
 )
-_MAX_MISSING = 160
+"""Words, by their keys, before a name that mean the same as the name: `the city of Basel`."""
+_NAME_PARTS = frozenset(
+    ("south", "north", "east", "west", "new", "southern", "northern", "eastern", "western", "upper", "lower", "san")
+).union(("great", "saint"))
 
 ObjectionKind: TypeAlias = Literal["order", "words", "qualifier", "skipped", "voice"]
 
@@ -85,16 +75,29 @@ class _PlacedMark(NamedTuple):
     at: int
 
 
-class Alignment:
-    """`is_near`: whether a word stands shortly before the passage, where a pronoun in it may refer to."""
+class PassageContext(NamedTuple):
+    """What the page of a passage says about its words. `is_near`: whether a word stands shortly before the passage,
+    where a pronoun in it may refer to. `is_full_name`: whether the page has a full name, and its last word in no
+    other. `is_stated`: whether the page has a number anywhere."""
 
-    def __init__(self, claim: Outline, passage: Outline, is_near: Callable[[Token], bool] | None = None) -> None:
+    is_near: Callable[[Token], bool]
+    is_full_name: Callable[[str, str], bool]
+    is_stated: Callable[[Value], bool]
+
+
+class Alignment:
+    """`ignores_voice`: the statement was turned into an active or a passive clause."""
+
+    def __init__(
+        self, claim: Outline, passage: Outline, context: PassageContext | None = None, *, ignores_voice: bool = False
+    ) -> None:
         self.claim = claim
         self.passage = passage
-        self._is_near = is_near
+        self.context = context
+        self._ignores_voice = ignores_voice
 
     @cached_property
-    def _candidates(self) -> list[list[int]]:
+    def candidates(self) -> list[list[int]]:
         """The places in the passage of each word of the statement."""
         pairs = zip(self.claim.words, self.claim.keys, strict=True)
         return [
@@ -122,7 +125,7 @@ class Alignment:
     @cached_property
     def chain(self) -> list[Pair]:
         """The longest common subsequence, of several the one with the fewest gaps."""
-        nodes = [Pair(at, place) for at, places in enumerate(self._candidates) for place in places[:_MAX_PLACES]]
+        nodes = [Pair(at, place) for at, places in enumerate(self.candidates) for place in places[:_MAX_PLACES]]
         best: list[float] = []
         previous: list[int] = []
         for at, (word, place) in enumerate(nodes):
@@ -152,6 +155,18 @@ class Alignment:
     def _used(self) -> frozenset[int]:
         return frozenset(pair.passage for pair in self.chain)
 
+    @cached_property
+    def _moved(self) -> frozenset[int]:
+        """The places of those words of the statement that have another order in the passage; single syllables move by
+        chance."""
+        is_syllabic = self.claim.language in _SYLLABIC
+        return frozenset(
+            place
+            for at, places in enumerate(self.candidates)
+            if at not in self._by_claim and (self.claim.words[at].value or not is_syllabic)
+            for place in places
+        )
+
     def coverage(self, weights: Sequence[float]) -> tuple[float, float]:
         """The share of the statement that the passage has, in any order and in the same."""
         total = sum(weights) or 1.0
@@ -159,7 +174,7 @@ class Alignment:
         rest = sum(
             weight * (_LONE_SYLLABLE_SHARE if self.claim.words[at].is_syllable else 1.0)
             for at, weight in enumerate(weights)
-            if at not in self._by_claim and self._candidates[at]
+            if at not in self._by_claim and self.candidates[at]
         )
         return (ordered + rest) / total, ordered / total
 
@@ -169,30 +184,11 @@ class Alignment:
         lacking = {at for one in self.objections if one.kind == "words" for at in one.words}
         return frozenset(word.start for at, word in enumerate(self.claim.words) if at not in lacking)
 
-    def missing_text(self) -> str | None:
-        """What the passage does not say, in words of the statement."""
-        lacking = [one for one in self.objections if one.kind == "words" or (one.mark and not one.in_passage)]
-        places: set[tuple[int, int]] = set()
-        for one in lacking or self.objections:
-            if one.mark and not one.in_passage:
-                places.add((one.mark.start, one.mark.end))
-            else:
-                places.update((self.claim.words[at].start, self.claim.words[at].end) for at in one.words)
-        return _join_words(self.claim.text.text, sorted(places)) or None
-
     # Objections ------------------------------------------------------------------------------------------------------
 
     @cached_property
     def objections(self) -> list[Objection]:
         """What speaks against it that the passage says the statement; nothing if it does."""
-        found = self.find_objections()
-        if found and not any(one.kind in ("words", "qualifier") for one in found):
-            other = self._as_other_voice()
-            if other is not None and not other.find_objections(ignore_voice=True):
-                return []
-        return found
-
-    def find_objections(self, *, ignore_voice: bool = False) -> list[Objection]:
         absent, moved = self._unaligned()
         found = [Objection("words", tuple(absent))] if absent else []
         if moved:
@@ -202,7 +198,7 @@ class Alignment:
             found += self._skips()
             found += self._mark_differences()
             found += self._relation_differences()
-            if not ignore_voice:
+            if not self._ignores_voice:
                 found += self._voice_differences()
         return found
 
@@ -214,13 +210,13 @@ class Alignment:
         for at in range(len(self.claim.words)):
             if at in self._by_claim:
                 continue
-            if any(place not in self._used for place in self._candidates[at]):
+            if any(place not in self._used for place in self.candidates[at]):
                 elsewhere.append(at)
             elif self.claim.keys[at] not in _DISPENSABLE and not self.claim.is_function_word(at):
                 absent.append(at)
-        absent = [] if self._is_named_before(absent) else absent
-        order = WordOrder(self.claim, self.passage, self._candidates, self.chain)
-        return absent, [at for run in _runs(elsewhere) for at in run if not order.may_move(run)]
+        absent = [] if self._is_named_before(absent) else [at for at in absent if not self._is_said_otherwise(at)]
+        order = WordOrder(self.claim, self.passage, self.candidates, self.chain)
+        return absent, [at for run in runs_of(elsewhere) for at in run if not order.may_move(run)]
 
     def _is_named_before(self, absent: Sequence[int]) -> bool:
         """Whether the passage lacks nothing but the subject, has a pronoun for it, and the page names it shortly
@@ -236,9 +232,31 @@ class Alignment:
         has_name = any(word.is_capitalized for word in self.passage.words[start : first.passage])
         return has_pronoun and not has_name and self._are_near(absent)
 
+    def _is_said_otherwise(self, at: int) -> bool:
+        """Whether the passage has a word in another form: a person by the last name alone, `54,300 inhabitants` as `a
+        population of 54,300`."""
+        if at and self.claim.keys[at] in _INHABITANTS and (place := self._by_claim.get(at - 1)) is not None:
+            return bool(self.claim.words[at - 1].value and place) and self.passage.keys[place - 1] in _POPULATIONS
+        last = at + 1
+        while last < len(self.claim.words) and last not in self._by_claim:
+            last += 1
+        names = self.claim.words[at : last + 1]
+        if last == len(self.claim.words) or not all(word.is_capitalized and not word.value for word in names):
+            return False
+        place = self._by_claim[last]
+        has_other_name = (
+            place > 0 and self.passage.gaps[place].is_adjacent and self.passage.words[place - 1].is_capitalized
+        )
+        if has_other_name or not all(self.claim.gaps[word].is_adjacent for word in range(at + 1, last + 1)):
+            return False
+        context = self.context
+        last_name = POSSESSIVE.sub("", self.claim.shown(last))
+        full_name = self.claim.text.text[names[0].start : names[-1].start] + last_name
+        return context is not None and context.is_full_name(full_name, last_name)
+
     def _are_near(self, words: Sequence[int]) -> bool:
-        near = self._is_near
-        return near is not None and all(near(self.claim.words[at]) for at in words)
+        context = self.context
+        return context is not None and all(context.is_near(self.claim.words[at]) for at in words)
 
     # What is left out ----------------------------------------------------------------------------------------
 
@@ -263,19 +281,29 @@ class Alignment:
 
     def _skips(self) -> Iterator[Objection]:
         for before, after in pairwise(self.chain):
-            is_gap = after.passage - before.passage > 1 or self.passage.gaps[after.passage].ends_sentence
+            between = range(before.passage + 1, after.passage)
+            is_gap = not self._moved.issuperset(between) or self.passage.gaps[after.passage].ends_sentence
             if is_gap and not self._may_skip(before, after):
                 yield Objection("skipped", (before.claim, after.claim))
         first, last = self.chain[0], self.chain[-1]
         if last.claim == len(self.claim.words) - 1 and not self._may_end_after(last.passage):
             yield Objection("skipped", (last.claim,))
-        if first.claim == 0 and first.passage and self.passage.gaps[first.passage].is_adjacent:
-            cut = self.passage.words[first.passage - 1]
-            if cut.is_capitalized and self.claim.words[0].is_capitalized and cut.key in _NAME_PARTS:
-                yield Objection("skipped", (0,))
+        if first.claim == 0 and first.passage and self._begins_within(first.passage):
+            yield Objection("skipped", (0,))
+
+    def _begins_within(self, place: int) -> bool:
+        """Whether what the passage speaks of is more than its word that the statement begins with: `North Basel` for
+        `Basel`, `the first stage of the dam` for `the dam`."""
+        gap, cut = self.passage.gaps[place], self.passage.words[place - 1]
+        if gap.is_adjacent:
+            return cut.is_capitalized and self.claim.words[0].is_capitalized and cut.key in _NAME_PARTS
+        is_part = not _GENITIVES.isdisjoint(gap.function_words) and not gap.is_break and not gap.marks
+        return is_part and not (cut.key in _KINDS_OF_PLACE or cut.value or place - 1 in self._moved)
 
     def _may_end_after(self, place: int) -> bool:
         """Whether what follows a word of the passage does not belong to it: `heart` of `heart disease`."""
+        while place + 1 in self._moved:
+            place += 1
         if place + 1 >= len(self.passage.words):
             return True
         following = self.passage.gaps[place + 1]
@@ -294,7 +322,8 @@ class Alignment:
         claim_gaps = self.claim.gaps[before.claim + 1 : after.claim + 1]
         claim_breaks = any(gap.is_break or gap.joins for gap in claim_gaps)
         if any(gap.ends_sentence for gap in gaps):
-            return self._may_cross(before, after, claim_breaks=claim_breaks)
+            hides = self._hides_value(skipped, before, after)
+            return not hides and self._may_cross(before, after, claim_breaks=claim_breaks)
         is_aside = gaps[0].is_break and gaps[-1].is_break and len(skipped) <= _MAX_ASIDE
         if is_aside and self._is_in_brackets(before, after):
             return True
@@ -449,20 +478,6 @@ class Alignment:
             if is_other and Pair(word + 1, place + 1) in pairs and not self.claim.words[word + 1].value:
                 yield Objection("voice", (word,))
 
-    def _as_other_voice(self) -> "Alignment | None":
-        """The alignment of the statement as a passive instead of an active clause, or the other way round."""
-        for verb in range(1, min(len(self.claim.words) - 1, _MAX_AGENT + 1)):
-            places = self._candidates[verb]
-            is_passive = verb in self.claim.passive_verbs
-            if not any((place in self.passage.passive_verbs) != is_passive for place in places):
-                continue
-            end = verb + 2
-            while end < len(self.claim.words) and end - verb <= _MAX_AGENT and _continues_phrase(self.claim.gaps[end]):
-                end += 1
-            blocks = [range(verb + 1, end), range(verb, verb + 1), range(verb), range(end, len(self.claim.words))]
-            return Alignment(self.claim.reordered([block for block in blocks if block]), self.passage, self._is_near)
-        return None
-
 
 def _covers(stated: Kind, claimed: Kind) -> bool:
     """Whether a qualifier of a passage allows one of a statement: what can be may be."""
@@ -474,7 +489,8 @@ def _step_cost(words: int, places: int) -> float:
     return 0.02 * (words > 1) + (0.1 + 0.01 * min(places, 30) if places > 1 else 0.0)
 
 
-def _runs(places: Sequence[int]) -> list[list[int]]:
+def runs_of(places: Sequence[int]) -> list[list[int]]:
+    """Indexes that follow each other, together."""
     runs: list[list[int]] = []
     for at in places:
         if runs and at == runs[-1][-1] + 1:
@@ -482,19 +498,3 @@ def _runs(places: Sequence[int]) -> list[list[int]]:
         else:
             runs.append([at])
     return runs
-
-
-def _join_words(text: str, places: Sequence[tuple[int, int]]) -> str:
-    """Words of a text; those that follow each other with what stands between them."""
-    pieces: list[tuple[int, int]] = []
-    for start, end in places:
-        if pieces and not any(map(str.isalnum, text[pieces[-1][1] : start])):
-            pieces[-1] = pieces[-1][0], max(end, pieces[-1][1])
-        else:
-            pieces.append((start, end))
-    joined = "; ".join(text[start:end] for start, end in pieces)
-    return joined if len(joined) <= _MAX_MISSING else joined[: _MAX_MISSING - 1].rstrip() + "…"
-
-
-def _continues_phrase(gap: WordGap) -> bool:
-    return gap.is_adjacent or (not gap.is_break and set(gap.function_words) <= {"of", "the", "a", "an", "'s"})

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from footnote.evidence.alignment import Alignment
 from footnote.evidence.lexicon import directions
 from footnote.evidence.order import Pair
+from footnote.evidence.outline import Outline
 from footnote.evidence.qualifiers import Kind, interval
 from footnote.evidence.tokens import Token, is_character, looks_like_name
 from footnote.evidence.values import Value, are_comparable, contains_exact_value, contains_value, is_same_kind, is_year
@@ -22,7 +23,17 @@ _MIN_AGREEMENT = 0.8
 _MIN_AGREEMENT_IN_SYLLABLES = 0.88
 _MIN_AGREEMENT_ON_DENIAL = 0.9
 _MIN_WORDS = {"zh": 5, "vi": 5}
+_MIN_DATED = {"zh": 4, "vi": 3}
 _CLAUSE_ENDS = frozenset(",;:—.!?，；：。！？")
+_MIN_SHARED = 0.6
+_MIN_SHARED_WORDS = 2
+"""What two texts must share beside a count that differs, if they are worded differently."""
+_PLAIN_PREPOSITIONS = frozenset(
+    ("in", "on", "at", "during", "of", "the", "vào", "năm", "ngày", "tháng", "trong", "hồi", "于", "在")
+)
+"""What may stand before a date without saying more than that something was then."""
+_ROUNDED, _TWO_ROUNDED = 0.1, 0.05
+"""How far an approximate number may be from the exact one, and from an approximate one."""
 _MAX_SLOT_WORDS = 4
 _MAX_SLOT_CHARACTERS = 14
 _MIN_SPELLING = 0.6
@@ -32,6 +43,8 @@ _UNDECIDED: frozenset[Kind] = frozenset(("may", "hedge", "plan", "future", "cond
 _ORDINALS = frozenset(
     ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "last"]
 )
+_AMOUNTS: frozenset[Kind] = frozenset(("all", "most", "many", "some", "few"))
+_HAD = frozenset(("has", "have", "had"))
 _WEEKDAYS = frozenset(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"])
 
 
@@ -72,7 +85,32 @@ def find_contradictions(alignment: Alignment, names: NameOffsets) -> list[Contra
         if _agrees_elsewhere(alignment, slot)
         for spans in _differences(alignment, slot, names)
     ]
-    return found or list(_bounds_differ(alignment)) or list(_denials(alignment))
+    return (
+        found
+        or list(_dates_differ(alignment))
+        or list(_counts_differ(alignment, names))
+        or list(_bounds_differ(alignment))
+        or list(_denials(alignment))
+    )
+
+
+def conflicting_values(alignment: Alignment) -> list[Contradiction]:
+    """The one number or date of a statement that a passage lacks against the one of its kind that only the passage
+    has. It shows where two texts differ that are known to contradict each other."""
+    claimed = [word for word in alignment.claim.words if word.value]
+    stated = [word for word in alignment.passage.words if word.value]
+    lacking = [word for word in claimed if not _has_value(stated, word)]
+    others = [
+        other
+        for other in stated
+        if not _has_value(claimed, other)
+        and any(word.value and other.value and are_comparable(word.value, other.value) for word in lacking)
+    ]
+    return [Contradiction(_span(lacking), _span(others))] if len(lacking) == len(others) == 1 else []
+
+
+def _has_value(words: Sequence[Token], wanted: Token) -> bool:
+    return wanted.value is not None and contains_value([one.value for one in words if one.value], wanted.value)
 
 
 def _slots(alignment: Alignment) -> Iterator[_Slot]:
@@ -104,14 +142,15 @@ def _agrees_elsewhere(alignment: Alignment, slot: _Slot) -> bool:
     words = len(alignment.claim.words)
     others = words - len(slot.claim)
     language = alignment.claim.language
-    if others < _MIN_WORDS.get(language, 2) or not slot.claim or not slot.passage:
+    if _length(alignment, slot.claim) < _MIN_WORDS.get(language, 2) or not slot.claim or not slot.passage:
         return False
     limit = _MAX_SLOT_CHARACTERS if language in ("zh", "vi") else _MAX_SLOT_WORDS
     if len(slot.claim) > limit or len(slot.passage) > 2 * limit:
         return False
     around = {slot.claim.start - 1, slot.claim.stop, *slot.claim}
     if any(
-        one.kind in ("order", "voice") or (one.kind == "skipped" and not around.issuperset(one.words))
+        one.kind in ("order", "voice")
+        or (one.kind == "skipped" and (one.words == (0,) or not around.issuperset(one.words)))
         for one in alignment.objections
     ):
         return False
@@ -119,7 +158,16 @@ def _agrees_elsewhere(alignment: Alignment, slot: _Slot) -> bool:
     if any(gap.ends_sentence for gap in inner):
         return False
     least = _MIN_AGREEMENT_IN_SYLLABLES if language in ("zh", "vi") else _MIN_AGREEMENT if others > 5 else 1.0
-    return len(alignment.chain) >= least * others
+    lacking = sum(len(one.words) for one in alignment.objections if one.kind == "words")
+    return max(len(alignment.chain), words - lacking) >= least * others
+
+
+def _length(alignment: Alignment, without: Collection[int]) -> int:
+    """The words of a statement beside some; in a language of syllables, its syllables."""
+    shown = [alignment.claim.shown(at) for at in range(len(alignment.claim.words)) if at not in without]
+    if alignment.claim.language == "zh":
+        return sum(1 if one.isascii() or any(map(str.isdigit, one)) else len(one) for one in shown)
+    return sum(len(one.split()) if alignment.claim.language == "vi" else 1 for one in shown)
 
 
 def _differences(
@@ -146,7 +194,7 @@ def _values_differ(
 ) -> Iterator[tuple[Span, Span]]:
     claimed = [word.value for word in alignment.claim.words if word.value]
     stated = alignment.passage.text.values
-    pairs = set(alignment.chain)
+    is_alone = not any(one.value is None and one.key not in alignment.passage.text.keys for one in claim)
     for at, word in zip(slot.claim, claim, strict=True):
         if word.value is None or contains_value(stated, word.value):
             continue
@@ -154,7 +202,7 @@ def _values_differ(
             if (
                 other.value is not None
                 and is_same_kind(word.value, other.value)
-                and (_are_dates(word.value, other.value) or _is_anchored(pairs, at, place))
+                and ((is_alone and _are_dates(word.value, other.value)) or _is_anchored(alignment, at, place))
                 and (not contains_exact_value(claimed, other.value) or len(claim) == len(passage) == 1)
                 and _are_disjoint(
                     word.value, alignment.claim.bound_at(at), other.value, alignment.passage.bound_at(place)
@@ -168,18 +216,109 @@ def _are_dates(one: Value, other: Value) -> bool:
     return are_comparable(one, other) and (len(one.readings[0]) > 1 or any(is_year(fact) for fact in one.readings[0]))
 
 
-def _is_anchored(pairs: Collection[Pair], word: int, place: int) -> bool:
-    """Whether the two have the same word directly before or after: a number counts the same there."""
-    return Pair(word + 1, place + 1) in pairs or Pair(word - 1, place - 1) in pairs
+def _is_anchored(alignment: Alignment, word: int, place: int) -> bool:
+    """Whether the two have the same word or bound directly before or after: a number counts the same there."""
+    pairs = set(alignment.chain)
+    bound = alignment.claim.bound_at(word)
+    return (
+        Pair(word + 1, place + 1) in pairs
+        or Pair(word - 1, place - 1) in pairs
+        or (bound is not None and bound == alignment.passage.bound_at(place))
+    )
 
 
 def _are_disjoint(one: Value, bound: Kind | None, other: Value, other_bound: Kind | None) -> bool:
     """Whether no number can be both. Dates have no bounds."""
     if len(one.readings[0]) != 1 or len(other.readings[0]) != 1:
         return True
-    low, high = interval(one.readings[0][0].number, bound)
-    other_low, other_high = interval(other.readings[0][0].number, other_bound)
+    # "About 52,000" and "about 62,000" are two numbers, although one may be rounded as far as half-way to the other.
+    approximation = _TWO_ROUNDED if bound == other_bound == "about" else _ROUNDED
+    low, high = interval(one.readings[0][0].number, bound, approximation=approximation)
+    other_low, other_high = interval(other.readings[0][0].number, other_bound, approximation=approximation)
     return high < other_low or other_high < low
+
+
+def _dates_differ(alignment: Alignment) -> Iterator[Contradiction]:
+    """A date at another place of the sentence: `In 2011 it closed` against `It closed in 2012`. The two agree in
+    everything else, and the sentence has no other date."""
+    lacking = [at for one in alignment.objections for at in one.words]
+    sentences = {alignment.passage.sentence_of[pair.passage] for pair in alignment.chain}
+    if len(lacking) != 1 or alignment.objections[0].kind != "words" or len(sentences) > 1:
+        return
+    [at] = lacking
+    word = alignment.claim.words[at]
+    if word.value is None or _length(alignment, lacking) < _MIN_DATED.get(alignment.claim.language, 2):
+        return
+    dates = [
+        place
+        for place, other in enumerate(alignment.passage.words)
+        if other.value
+        and alignment.passage.sentence_of[place] in sentences
+        and _are_dates(word.value, other.value)
+        and not contains_value([word.value], other.value)
+    ]
+    if len(dates) == 1 and all(
+        _PLAIN_PREPOSITIONS.issuperset(gap.function_words) and not gap.marks
+        for gap in (alignment.claim.gaps[at], alignment.passage.gaps[dates[0]])
+    ):
+        yield Contradiction(_span([word]), _span([alignment.passage.words[dates[0]]]))
+
+
+def _counts_differ(alignment: Alignment, names: NameOffsets) -> Iterator[Contradiction]:
+    """Another number of the same things, in other words: `52,000 vehicles cross the bridge`, `The bridge carries 62,000
+    vehicles`. Nothing else may set the two numbers apart: no date, no name and no other number."""
+    claim, passage = alignment.claim, alignment.passage
+    length = 2 if claim.language in ("vi", "zh") else 1
+    for at in claim.value_positions:
+        things = claim.keys[at + 1 : at + 1 + length]
+        word = claim.words[at]
+        if word.value is None or _are_dates(word.value, word.value) or len(things) < length:
+            continue
+        places = [
+            place
+            for place in passage.value_positions
+            if passage.keys[place + 1 : place + 1 + length] == things and claim.gaps[at + 1].is_adjacent
+        ]
+        if len(places) != 1 or not passage.gaps[places[0] + 1].is_adjacent:
+            continue
+        other = passage.words[places[0]]
+        if (
+            other.value is not None
+            and is_same_kind(word.value, other.value)
+            and _is_about_the_same(alignment, at, places[0], names)
+            and not (alignment.context and alignment.context.is_stated(word.value))
+            and _are_disjoint(word.value, claim.bound_at(at), other.value, passage.bound_at(places[0]))
+        ):
+            yield Contradiction(_span([word]), _span([other]))
+
+
+def _is_about_the_same(alignment: Alignment, at: int, place: int, names: NameOffsets) -> bool:
+    """Whether a statement and a passage that differ in a number have the same names, dates and other numbers, and
+    enough words in common."""
+    claim, passage = alignment.claim, alignment.passage
+    sentence = passage.sentence_of[place]
+    others = [other for other in range(len(claim.words)) if other != at]
+    values = [claim.words[other].value for other in others if claim.words[other].value]
+    stated = [
+        passage.words[other].value
+        for other in passage.value_positions
+        if other != place and passage.sentence_of[other] == sentence
+    ]
+    if not all(contains_value([one for one in stated if one], value) for value in values if value):
+        return False
+    if not all(contains_value([one for one in values if one], value) for value in stated if value):
+        return False
+    found = [
+        other for other in others if any(passage.sentence_of[one] == sentence for one in alignment.candidates[other])
+    ]
+    lacking_names = any(claim.words[other].start in names.claim for other in others if other not in found)
+    marks = [one.mark.kind for one in alignment.objections if one.mark and not one.mark.bound]
+    return (
+        not lacking_names
+        and not marks
+        and len(found) >= _MIN_SHARED_WORDS * (2 if claim.language in ("vi", "zh") else 1)
+        and len(found) >= _MIN_SHARED * len(others)
+    )
 
 
 def _names_differ(
@@ -300,6 +439,20 @@ def _denials(alignment: Alignment) -> Iterator[Contradiction]:
     if denials[0].in_passage:
         if by_claim[place].start - mark.end > _MAX_DENIAL_DISTANCE:
             return
-        yield Contradiction(_span([words[place]]), denied)
+        yield Contradiction(_asserted(alignment.claim, place), denied)
     else:
-        yield Contradiction(denied, _span([by_claim[place]]))
+        stated = next(pair.passage for pair in alignment.chain if pair.claim == place)
+        yield Contradiction(denied, _asserted(alignment.passage, stated))
+
+
+def _asserted(text: Outline, at: int) -> Span:
+    """The words of a text that say what another one denies: `many` for `nobody`, `had` before a noun, or the word
+    itself."""
+    gap, word = text.gaps[at], text.words[at]
+    amount = next((mark for mark in gap.marks if mark.kind in _AMOUNTS), None)
+    if amount is not None:
+        return Span(amount.start, amount.end)
+    start = text.words[at - 1].end if at else 0
+    had = next((token for token in text.text.tokens if start <= token.start < word.start and token.key in _HAD), None)
+    is_participle = text.shown(at).casefold().endswith(("ed", "en", "ing"))
+    return Span(had.start, had.end) if had is not None and not is_participle else _span([word])

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Final, Generic, TypeVar
 
 from footnote.text.sentences import Span
-from footnote.text.stems import derivational_stem
 from footnote.text.stop_words import CLAIM_STOP_WORDS
 
 
@@ -73,10 +72,11 @@ dropping shrink shrank shrunk reduce reduced plunge plunged lower lowered downwa
 | win won wins victory thắng chiến+thắng 获胜 胜利 赢 / lose lost loses defeat thua 战败 输
 | success succeeded successful thành+công 成功 / failure failed fails fail thất+bại 失败
 | support supported supports supporting favour favor ủng+hộ 支持 赞成 / oppose opposed opposes opposing phản+đối 反对
-| accept accepted accepts chấp+nhận 接受 / reject rejected rejects refuse refused từ+chối bác+bỏ 拒绝
+| accept accepted accepts approve approved approves chấp+nhận phê+duyệt 接受 批准
+/ reject rejected rejects refuse refused từ+chối bác+bỏ 拒绝
 | allow allowed allows permit permitted cho+phép 允许 / forbid forbidden ban banned prohibit prohibited cấm 禁止
 | import imported imports nhập+khẩu 进口 / export exported exports xuất+khẩu 出口
-| buy bought mua 购买 / sell sold bán 出售
+| buy bought acquire acquired purchase purchased mua 购买 收购 / sell sold bán 出售
 | legal lawful hợp+pháp 合法 / illegal unlawful bất+hợp+pháp phi+pháp 非法
 | majority đa+số 多数 / minority thiểu+số 少数
 | possible có+thể 可能 / impossible không+thể 不可能
@@ -87,7 +87,8 @@ dropping shrink shrank shrunk reduce reduced plunge plunged lower lowered downwa
 | above over exceed exceeded exceeds vượt 超过 高于 多于 / below under dưới 低于 少于 不足
 | before prior trước 之前 以前 / after following sau 之后 以后
 | first đầu+tiên 首次 第一 / last final cuối+cùng 最后
-| begin began begins start started bắt+đầu 开始 / end ended ends finish finished kết+thúc 结束
+| begin began begins start started bắt+đầu 开始
+/ end ended ends finish finished complete completed kết+thúc hoàn+thành 结束 建成 完工 竣工
 | north northern bắc 北 / south southern nam 南
 | east eastern đông 东 / west western tây 西
 | true correct đúng 正确 / false wrong incorrect sai 错误
@@ -166,164 +167,3 @@ def negations(text: str, *, strict: bool = False) -> tuple[Span, ...]:
 def directions(text: str) -> set[tuple[int, int]]:
     """The directions in a text, as axis and side: 0 for up, more, first, 1 for the opposite."""
     return {direction for _, direction in _DIRECTIONS.find(text)}
-
-
-# Other words for the same ------------------------------------------------------------------------------------------
-
-
-_SAME: Final = """
-begin begins beginning began begun start starts started starting commence commenced
-| end ends ended ending finish finished finishes conclude concluded
-| film films movie movies
-| big bigger biggest large larger largest
-| buy buys bought buying purchase purchased purchases purchasing
-| show shows showed shown demonstrate demonstrates demonstrated
-| build builds built building constructed construct constructs construction
-| help helps helped aid aids aided
-| get gets got gotten obtain obtains obtained receive receives received
-| write writes wrote written writing
-| rise rises rose risen rising increase increases increased increasing
-| fall falls fell fallen decrease decreases decreased decline declines declined
-| grow grows grew grown growing growth
-| win wins won winning
-| lose loses lost losing
-| lead leads led leading
-| hold holds held holding
-| choose chooses chose chosen choice select selects selected
-| become becomes became
-| make makes made making
-| take takes took taken taking
-| give gives gave given giving
-| know knows knew known
-| think thinks thought
-| bring brings brought
-| teach teaches taught
-| speak speaks spoke spoken
-| fight fights fought fighting
-| send sends sent
-| sell sells sold selling sale
-| spend spends spent spending
-| meet meets met meeting
-| run runs ran running
-| sing sings sang sung
-| swim swims swam swum
-| drive drives drove driven
-| break breaks broke broken
-| steal steals stole stolen
-| strike strikes struck
-| throw throws threw thrown
-| draw draws drew drawn
-| fly flies flew flown flight
-| eat eats ate eaten
-| drink drinks drank drunk
-| wear wears wore worn
-| shoot shoots shot shooting
-| spread spreads spreading
-| die dies died dying death deaths dead
-| marry marries married marriage
-| employ employs employed hire hires hired
-| use uses used using utilise utilises utilised utilize utilizes utilized
-| need needs needed require requires required
-| resident residents inhabitant inhabitants
-| child children kid kids
-| man men
-| woman women
-| person people persons
-| foot feet
-| tooth teeth
-| mouse mice
-| car cars automobile automobiles
-| physician physicians doctor doctors
-| illness illnesses disease diseases
-| defeat defeats defeated beat beats beaten
-| quick quickly fast rapid rapidly
-| frequent frequently often
-| roughly approximately about
-| centre centres center centers
-| theatre theatres theater theaters
-| metre metres meter meters
-| litre litres liter liters
-| fibre fibres fiber fibers
-| defence defense
-| licence license
-| tyre tire
-| grey gray
-| programme programmes program programs
-| analyse analyses analysed analyze analyzes analyzed analysis
-| aluminium aluminum
-| tv television
-| hang hangs hung hanged
-| collect collects collected collecting gather gathers gathered gathering
-| arrest arrests arrested detain detains detained
-| permit permits permitted allow allows allowed
-| forbid forbids forbade forbidden prohibit prohibits prohibited
-| reply replies replied answer answers answered
-| stay stays stayed remain remains remained
-| smart intelligent clever
-| stage phase
-| stalk stem
-| huge enormous vast
-| picture pictures image images
-| kill kills killed slay slain
-| attain attains attained reach reaches reached
-| annual annually yearly
-| publish publishes published publication
-| release releases released launch launches launched
-| premiere premieres premiered debut debuts debuted
-| worldwide global globally
-| usual usually
-| sufficient enough
-| comprise comprises comprised consist consists consisted
-| infect infects infected infection infections
-| treat treats treated treatment treatments
-| prevent prevents prevented prevention
-| protect protects protected protection
-| transmit transmits transmitted transmission
-| lethal deadly fatal
-| newborn newborns neonate neonates
-"""
-_SAME_PHRASES: Final = """
-usa: united states of america | united states | u s a | u s | us | usa
-| uk: united kingdom | u k | uk | great britain
-| eu: european union | e u | eu
-| un: united nations | u n | un
-| who: world health organization | world health organisation
-| mỹ: hoa kỳ | hợp chủng quốc
-xây dựng: xây dựng | xây
-sử dụng: sử dụng | dùng
-bắt đầu: bắt đầu | khởi đầu
-thành lập: thành lập | sáng lập
-gây ra: gây ra | dẫn đến | dẫn tới | gây nên
-hiện nay: hiện nay | hiện tại | ngày nay
-拥有: 拥 有 | 持 有 | 具 有
-位于: 位 于 | 坐 落 于 | 地 处 | 坐 落 在
-成立: 成 立 | 创 立 | 创 建 | 创 办
-使用: 使 用 | 采 用 | 利 用 | 运 用
-公布: 发 布 | 公 布
-帮助: 帮 助 | 协 助
-导致: 导 致 | 引 起 | 造 成 | 引 发
-获得: 获 得 | 取 得 | 得 到
-包括: 包 括 | 包 含
-去世: 去 世 | 逝 世 | 过 世
-目前: 目 前 | 现 在 | 如 今
-称赞: 称 赞 | 赞 扬
-组成: 组 成 | 构 成
-建造: 建 造 | 修 建 | 兴 建
-举行: 举 行 | 举 办
-"""
-
-
-def _stems(phrase: str) -> str:
-    return " ".join(map(derivational_stem, phrase.split()))
-
-
-SAME_WORDS: Final = {
-    derivational_stem(word): derivational_stem(group.split()[0]) for group in _SAME.split("|") for word in group.split()
-}
-"""One key for forms and words that mean the same in any text, by their stems."""
-SAME_PHRASES: Final = {
-    _stems(phrase.strip()): name.strip()
-    for line in _SAME_PHRASES.strip().splitlines()
-    for name, phrases in [line.split(":")]
-    for phrase in phrases.split("|")
-}

@@ -8,10 +8,19 @@ from footnote.evidence.outline import Outline, WordGap
 from footnote.evidence.tokens import Token
 from footnote.evidence.values import are_comparable
 
+_INDEFINITE = frozenset(("a", "an", "one", "một", "一"))
+_TURNED = ({"of", "adjacent"}, {"of", "genitive"}, {"of", "has"})
+"""How two words may be connected in one text and, the other way round, in another: `the population of the city`, `the
+city has a population`."""
 _MAX_CROSSED = 16
 _MAX_COMPOUND = 4
 _MAX_LIST = 24
 _GENITIVES = frozenset(("of", "in", "by", "的", "của"))
+_POSSESSION = frozenset(("has", "have", "had", "có", "有", "拥有"))
+_FREQUENCIES = frozenset(
+    ("each day", "each week", "each month", "each year", "mỗi ngày", "mỗi năm", "每天", "each person")
+)
+"""Adverbials, by their keys, that stand at either end of a clause."""
 _ARTICLES = frozenset(["the", "a", "an", "its", "his", "her", "their", "this", "that"])
 
 
@@ -42,6 +51,7 @@ class WordOrder:
             return self._is_list(run)
         return (
             self._is_adjunct(run, spot)
+            or self._is_apposition(run, spot)
             or self._is_beside_date(run, spot)
             or self._is_compound(run, spot)
             or self._is_list(run)
@@ -70,7 +80,8 @@ class WordOrder:
         stated = [word.value for word in crossed if word.value]
         if any(are_comparable(one, other) for one in values for other in stated):
             return False
-        if len(values) == len(words) or len(stated) == len(crossed):
+        is_frequency = all(self.claim.keys[at] in _FREQUENCIES for at in run)
+        if is_frequency or len(values) == len(words) or len(stated) == len(crossed):
             return len(crossed) <= _MAX_CROSSED
         preposition = _preposition(self.claim.gaps[run[0]])
         return (
@@ -79,6 +90,29 @@ class WordOrder:
             and _is_at_edge(self.claim, run[0], run[-1])
             and _is_at_edge(self.passage, spot[0], spot[-1])
         )
+
+    def _is_apposition(self, run: Sequence[int], spot: range) -> bool:
+        """Whether a name and what it is have changed places: `the Swiss architect Lena Moor`, `Lena Moor, a Swiss
+        architect,`."""
+        for step in (-1, 1):
+            place = self._by_claim.get(run[0] - 1 if step < 0 else run[-1] + 1)
+            claim_gap = self.claim.gaps[run[0] if step < 0 else run[-1] + 1]
+            if place is None:
+                continue
+            low, high = sorted((spot, range(place, place + 1)), key=lambda one: one.start)
+            while high.start > low.stop and self.passage.gaps[high.start].is_adjacent:
+                high = range(high.start - 1, high.stop)
+            gap = self.passage.gaps[high.start]
+            while high.stop < len(self.passage.words) and self.passage.gaps[high.stop].is_adjacent:
+                high = range(high.start, high.stop + 1)
+            while low.start and self.passage.gaps[low.start].is_adjacent:
+                low = range(low.start - 1, low.stop)
+            is_aside = gap.is_break and not gap.ends_sentence and self.passage.gaps[high.stop].is_break
+            is_name = self.passage.words[low.stop - 1].is_capitalized
+            is_described = not _INDEFINITE.isdisjoint(gap.function_words)
+            if claim_gap.is_adjacent and low.stop == high.start and is_aside and is_name and is_described:
+                return True
+        return False
 
     def _is_beside_date(self, run: Sequence[int], spot: range) -> bool:
         """Whether words and a date beside them have changed places: "by Lavoisier in 1777", "in 1777 by Lavoisier"."""
@@ -161,7 +195,7 @@ def _is_item(text: Outline, first: int, last: int) -> bool:
 
 
 def _is_turned(one: WordGap, other: WordGap) -> bool:
-    return {_connection(one), _connection(other)} in ({"of", "adjacent"}, {"of", "genitive"})
+    return {_connection(one), _connection(other)} in _TURNED
 
 
 def _connection(gap: WordGap) -> str:
@@ -171,6 +205,8 @@ def _connection(gap: WordGap) -> str:
         return "adjacent"
     if not _GENITIVES.isdisjoint(gap.function_words):
         return "of"
+    if not _POSSESSION.isdisjoint(gap.function_words):
+        return "has" if _POSSESSION.union(_ARTICLES).issuperset(gap.function_words) else "other"
     return "genitive" if set(gap.function_words) <= {"s"} else "other"
 
 

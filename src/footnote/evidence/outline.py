@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from footnote.evidence.lexicon import FUNCTION_WORDS, SAME_PHRASES, SAME_WORDS
+from footnote.evidence.lexicon import FUNCTION_WORDS
 from footnote.evidence.qualifiers import POSTFIXED_BOUNDS, Kind, Mark, find_marks
+from footnote.evidence.synonyms import SAME_FORMS, SAME_PHRASES, SAME_WORDS
 from footnote.evidence.tokens import Token, TokenizedText
 from footnote.evidence.values import Value, contains_value
 from footnote.text.sentences import sentences
@@ -102,6 +103,8 @@ _STRICT_MARKS: frozenset[Kind] = frozenset(("negation", "all", "only", "most"))
 _RELATIONS: frozenset[Kind] = frozenset(("from", "to", "before", "after", "over", "under", "until", "since"))
 _AGENT_PREPOSITIONS = frozenset(("by", "bởi", "由"))
 _MAX_PHRASE_WORDS = 4
+_MIN_BRITISH = 5
+"""A longer stem on `is` is one of a verb."""
 _MAX_RELATION_WORDS = 3
 _MAX_DISTANCE_OF_BOUND = 6
 
@@ -133,11 +136,12 @@ class Outline:
         self.text = text
         self.language = text.language
         self._ends = [span.end for span in sentences(text.text)]
-        values = [token for token in text.tokens if token.value]
+        self._tokens = list(_with_phrases(text))
+        whole = [one.token for one in self._tokens if one.token.value or one.is_phrase]
         self._marks = [
             mark
             for mark in find_marks(text.text)
-            if not any(token.start < mark.end and mark.start < token.end for token in values)
+            if not any(token.start < mark.end and mark.start < token.end for token in whole)
         ]
         self.words: list[Token] = []
         self.keys: list[str] = []
@@ -146,12 +150,14 @@ class Outline:
 
     def _build(self) -> None:
         hidden = bytearray(len(self.text.text) + 1)
+        numbers = [token.start for token in self.text.tokens if token.value]
         for mark in self._marks:
-            if not mark.bound and not self._is_verb(mark):
+            is_before_number = any(0 < start - mark.end < _MAX_DISTANCE_OF_BOUND for start in numbers)
+            if is_before_number if mark.bound else not self._is_verb(mark):
                 hidden[mark.start : mark.end] = b"\1" * (mark.end - mark.start)
         function_words: list[str] = []
         last = 0
-        for token, key in _with_phrases(self.text.tokens):
+        for token, key, _ in self._tokens:
             folded = fold(self.text.text[token.start : token.end])
             has_meaning = (token.is_content and folded not in _AUXILIARIES) or folded in _MEANINGFUL
             if token.value is None and (hidden[token.start] or not has_meaning):
@@ -163,6 +169,13 @@ class Outline:
             function_words = []
             last = token.end
         self.gaps.append(self._gap(last, None, function_words))
+        for at in range(1, len(self.words)):
+            if self.words[at].value and self.words[at - 1].value and _has_mark(self.gaps[at - 1], "from"):
+                # "From 2004 until 2009" is from 2004 to 2009.
+                marks = tuple(
+                    mark._replace(kind="to") if mark.kind == "until" else mark for mark in self.gaps[at].marks
+                )
+                self.gaps[at] = self.gaps[at]._replace(marks=marks)
 
     def _is_verb(self, mark: Mark) -> bool:
         """Whether a negation is a word by itself: `failed`."""
@@ -329,23 +342,46 @@ def _without_accents(word: str) -> str:
     return "".join(letter for letter in unicodedata.normalize("NFKD", word) if not unicodedata.combining(letter))
 
 
-def _with_phrases(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
-    """The tokens with their keys; of different words and phrases for the same thing, one key."""
+def _has_mark(gap: WordGap, kind: Kind) -> bool:
+    return any(mark.kind == kind for mark in gap.marks)
+
+
+class _KeyedToken(NamedTuple):
+    """A token with the key by which it is compared. `is_phrase`: it stands for several tokens of its text."""
+
+    token: Token
+    key: str
+    is_phrase: bool = False
+
+
+def _with_phrases(text: TokenizedText) -> Iterator[_KeyedToken]:
+    """The tokens of a text with their keys; of different words and phrases for the same thing, one key."""
+    tokens = text.tokens
     at = 0
     while at < len(tokens):
         for length in range(min(_MAX_PHRASE_WORDS, len(tokens) - at), 1, -1):
             phrase = SAME_PHRASES.get(" ".join(token.key for token in tokens[at : at + length]))
             if phrase is not None:
                 first, last = tokens[at], tokens[at + length - 1]
-                yield Token(phrase, first.start, last.end, is_content=True, is_capitalized=first.is_capitalized), phrase
+                token = Token(phrase, first.start, last.end, is_content=True, is_capitalized=first.is_capitalized)
+                yield _KeyedToken(token, phrase, is_phrase=True)
                 at += length
                 break
         else:
             token = tokens[at]
             if token.key == "us" and token.is_capitalized:
                 token = Token("usa", token.start, token.end, is_content=True, is_capitalized=True)
-            yield token, SAME_PHRASES.get(token.key) or SAME_WORDS.get(token.key, token.key)
+            yield _KeyedToken(token, _same_key(token, text))
             at += 1
+
+
+def _same_key(token: Token, text: TokenizedText) -> str:
+    if token.value or not token.is_content:
+        return token.key
+    form = SAME_FORMS.get(fold(text.text[token.start : token.end]))
+    key = form or SAME_PHRASES.get(token.key) or SAME_WORDS.get(token.key, token.key)
+    # British and American spelling: `organised`, `organized`.
+    return f"{key[:-1]}z" if key.endswith("is") and len(key) > _MIN_BRITISH else key
 
 
 def _is_same_value(claimed: Value, stated: Value | None) -> bool:

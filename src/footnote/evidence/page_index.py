@@ -17,6 +17,7 @@ from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
+from footnote.evidence.abbreviations import find_abbreviations
 from footnote.evidence.lexicon import negations
 from footnote.evidence.tokens import key_of
 from footnote.protocol.sources import Quote, Snapshot
@@ -58,6 +59,7 @@ class PageIndex:
         self.snapshot = snapshot
         self.text = snapshot.text
         self._proper_names: dict[str, bool] = {}
+        self._full_names: dict[str, bool] = {}
         self._evidence: dict[bytes, Any] = {}
 
     def remember(self, statement: str, find: "Callable[[str, PageIndex], T]") -> T:
@@ -79,6 +81,10 @@ class PageIndex:
     @cached_property
     def language(self) -> Language:
         return detect_language(self.text[:20_000])
+
+    @cached_property
+    def abbreviations(self) -> dict[str, str]:
+        return find_abbreviations(self.text)
 
     @cached_property
     def _index(self) -> _Index:
@@ -128,6 +134,27 @@ class PageIndex:
                 return True
             at = text.find(f" {word}", end)
         return False
+
+    def is_full_name(self, name: str, last: str) -> bool:
+        """Whether the page has a name in full, and its last word in no other name: of two Kalings, neither is meant by
+        `Kaling` alone."""
+        known = self._full_names.get(name)
+        if known is None:
+            known = self._full_names[name] = self._has_full_name(name, last)
+        return known
+
+    def _has_full_name(self, name: str, last: str) -> bool:
+        found = False
+        at = self.text.find(f" {last}")
+        while at >= 0:
+            end = at + 1 + len(last)
+            before = self.text[max(0, end - len(name) - 1) : at].rsplit(" ", 1)[-1]
+            if not self.text[end : end + 1].isalnum() and before[:1].isupper():
+                if not self.text.endswith(name, 0, end):
+                    return False
+                found = True
+            at = self.text.find(f" {last}", end)
+        return found
 
     def context_start(self, span: Span, sentence_count: int) -> int:
         """The offset at which the sentence begins that is so many sentences before a span."""
@@ -212,13 +239,17 @@ def find_phrase(words: Sequence[str], text: str, start: int = 0, end: int | None
     """The places at which whole words follow each other, with any white space between. Chinese may adjoin them."""
     if not words or not all(word.rstrip(",;:.") in text for word in sorted(words, key=len, reverse=True)):
         return  # Most texts lack a word: looking for each costs less than compiling a pattern.
-    end_of_words = rf"(?:(?!\w)|(?={_RAISED})|(?=[\u3000-\uffff]))"
-    pattern = re.compile(rf"{_RAISED}*\s+".join(map(_loose_pattern, words)) + end_of_words)
+    pattern = re.compile(rf"{_RAISED}*\s+".join(map(_loose_pattern, words)))
     for found in pattern.finditer(text, start, len(text) if end is None else end):
-        # Checked afterwards: a pattern that begins with a word is found a hundred times faster.
-        before = text[found.start() - 1 : found.start()]
-        if not before.isalnum() or before >= "\u3000":
+        # Checked afterwards: a pattern that begins with a word is found a hundred times faster, and one without a large
+        # set of characters is compiled ten times faster.
+        before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+        if (not before.isalnum() or before >= "\u3000") and _ends_words(after):
             yield Span(found.start(), found.end())
+
+
+def _ends_words(following: str) -> bool:
+    return not (following.isalnum() or following == "_") or following in SUPERSCRIPTS or following >= "\u3000"
 
 
 def _loose_pattern(word: str) -> str:

@@ -71,7 +71,7 @@ _WORDS: Final[dict[Kind, str]] = {
         """,
     "part": "partly partially partial half một+nửa 部分地 一半",
     "often": "often usually generally typically frequently commonly normally thường thường+xuyên 经常 通常 往往 一般",
-    "sometimes": "sometimes occasionally đôi+khi thỉnh+thoảng 有时 偶尔",
+    "sometimes": "sometimes occasionally in+some+cases at+times on+occasion đôi+khi thỉnh+thoảng 有时 偶尔",
     "before": "before prior+to trước trước+khi 之前 以前",
     "after": "after following sau sau+khi 之后 以后",
     "until": "until till cho+đến+khi 直到 截至",
@@ -158,9 +158,9 @@ SENTENCE_WIDE: Final[frozenset[Kind]] = frozenset(("condition", "opinion", "hedg
 _APPROXIMATION = 0.1
 
 
-def interval(number: float, bound: Kind | None) -> tuple[float, float]:
+def interval(number: float, bound: Kind | None, *, approximation: float = _APPROXIMATION) -> tuple[float, float]:
     """The numbers that a number with a bound stands for: from 20 on for "at least 20"."""
-    slack = abs(number) * _APPROXIMATION
+    slack = abs(number) * approximation
     if bound in ("at_least", "more_than"):
         return number, float("inf")
     if bound in ("at_most", "less_than"):

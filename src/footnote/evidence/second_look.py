@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from footnote.cancel import Cancelled, CancelScope
-from footnote.evidence.claims import extract_claims
+from footnote.evidence.claims import Claim, extract_claims
 from footnote.evidence.page_index import PageIndex, trim_quote
 from footnote.evidence.quotations import ComparedPage, Proof, states_something, weigh_quotation
 from footnote.evidence.review_requests import (
@@ -31,6 +31,7 @@ from footnote.evidence.review_requests import (
     review_prompt,
 )
 from footnote.evidence.sources import Sources
+from footnote.evidence.verdict import contradictions_in, differences_of
 from footnote.models.base import Context, Model, Options
 from footnote.protocol.messages import AssistantMessage, Usage, user_message
 from footnote.protocol.sources import Citation, Verdict
@@ -104,7 +105,7 @@ class SecondLook:
             return SecondLookResult(tuple(citations))
         ask = self._check if self.model.profile.checks else self._ask
         answers, responses = await ask([one.statement for one in reviewed], cancel)
-        decided = await asyncio.to_thread(_decide_or_keep, citations, reviewed, answers) if answers else citations
+        decided = await asyncio.to_thread(_decide_or_keep, text, citations, reviewed, answers) if answers else citations
         usage, costs = sum((one.usage for one in responses), Usage()), [one.cost for one in responses]
         cost = None if None in costs else sum(one for one in costs if one is not None)
         return SecondLookResult(tuple(decided), usage, cost)
@@ -231,10 +232,13 @@ def claim_texts(text: str, citations: Sequence[Citation]) -> list[str]:
 
 
 def _decide_or_keep(
-    citations: Sequence[Citation], reviewed: Iterable[_StatementPlaces], answers: Mapping[int, Sequence[ReviewAnswer]]
+    text: str,
+    citations: Sequence[Citation],
+    reviewed: Iterable[_StatementPlaces],
+    answers: Mapping[int, Sequence[ReviewAnswer]],
 ) -> tuple[Citation, ...]:
     try:
-        return _decide(citations, reviewed, answers)
+        return _with_differences(text, citations, _decide(citations, reviewed, answers), reviewed)
     except Exception:
         # Whatever a model has quoted, a finished answer is not lost.
         log.exception("The answers of a second look could not be judged; the verdicts by text stand.")
@@ -262,6 +266,25 @@ def _decide(
                     decided[at] = citation or decided[at]
                 break
     return tuple(decided)
+
+
+def _with_differences(
+    text: str, before: Sequence[Citation], decided: Sequence[Citation], reviewed: Iterable[_StatementPlaces]
+) -> tuple[Citation, ...]:
+    """The citations, with the words that stand against each other where a quotation contradicts a statement."""
+    found = list(decided)
+    claims: dict[tuple[int, int], Claim] = {}
+    for one in reviewed:
+        for at in one.places:
+            new = decided[at]
+            if new is before[at] or new.verdict != "contradicted" or new.quote_start is None or new.quote_end is None:
+                continue
+            claims = claims or {(claim.start, claim.end): claim for claim in extract_claims(text)}
+            claim = claims.get((new.start, new.end))
+            if claim is not None and claim.text == one.statement.text:
+                contradictions = contradictions_in(claim.text, one.statement.page, Span(new.quote_start, new.quote_end))
+                found[at] = replace(new, differences=tuple(differences_of(text, claim, contradictions)))
+    return tuple(found)
 
 
 def _judge(one: Citation, opinion: Opinion, proof: Proof, page: PageIndex, span: Span) -> Citation | None:
@@ -293,7 +316,8 @@ def may_follow(decided: Citation, by_text: Citation, claim: str, sources: Source
         return False
     proof = weigh_quotation(claim, page, Span(start, end))
     opinions: tuple[Opinion, ...] = ("supports", "partly", "contradicts")
-    return any(_judge(by_text, opinion, proof, page, Span(start, end)) == decided for opinion in opinions)
+    bare = replace(decided, differences=())
+    return any(_judge(by_text, opinion, proof, page, Span(start, end)) == bare for opinion in opinions)
 
 
 def _verdict(one: Citation, opinion: Opinion, proof: Proof, *, is_same: bool) -> Verdict | None:

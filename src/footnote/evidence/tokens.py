@@ -23,7 +23,7 @@ _TOKEN = re.compile(
     r"|\d+(?:[.,]\d+)*"
 )
 _IS_UNSPACED = re.compile(f"[{UNSPACED}]")
-_POSSESSIVE = re.compile("['’]s?$")
+POSSESSIVE = re.compile("['’]s?$")
 
 
 class Token(Struct, frozen=True, gc=False):
@@ -105,7 +105,7 @@ def is_sentence_start(text: str, start: int) -> bool:
 @lru_cache(maxsize=20_000)
 def key_of(word: str, language: Language) -> str:
     """The key of a word: folded, and in English without its ending; elsewhere a foreign name may have an `s`."""
-    folded = _POSSESSIVE.sub("", fold(word))
+    folded = POSSESSIVE.sub("", fold(word))
     if not folded.isascii():
         return folded
     if language in ("vi", "zh"):

@@ -11,12 +11,16 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from footnote.evidence.alignment import Alignment, Objection
+from footnote.evidence.abbreviations import other_forms
+from footnote.evidence.alignment import Alignment, Objection, PassageContext
 from footnote.evidence.claims import CitedNumber, Claim, extract_claims
-from footnote.evidence.contradiction import Contradiction, NameOffsets, find_contradictions
+from footnote.evidence.contradiction import Contradiction, NameOffsets, conflicting_values, find_contradictions
 from footnote.evidence.lexicon import FUNCTION_WORDS
+from footnote.evidence.missing import missing_text
+from footnote.evidence.order import Pair
 from footnote.evidence.outline import outline
 from footnote.evidence.page_index import PageIndex, find_verbatim, quote_passage
+from footnote.evidence.rewording import reworded
 from footnote.evidence.sources import Sources
 from footnote.evidence.tokens import Token, TokenizedText, find_names, is_character, key_of, tokenize
 from footnote.evidence.values import Value, contains_value
@@ -34,8 +38,8 @@ _ABOUT_SENTENCES = 3
 _SAMPLE = 4_000
 _MIN_SHOWN = 0.3
 """From this share on, the nearest passage is shown for an unsupported claim, too."""
-_MIN_COMPARED = 0.5
-"""From this share of its words in the same order on, a passage may contradict a claim."""
+_MIN_COMPARED = 0.35
+"""From this share of its words on, a passage may contradict a claim."""
 _MAX_PASSAGES = 4
 _MAX_SENTENCES = 12
 _SENTENCE_PENALTY = 0.1
@@ -99,6 +103,11 @@ def _find_evidence(text: str, page: PageIndex) -> Evidence:
     if (quote := find_verbatim(text, page.text)) is not None:
         return Evidence("supported", quote, 1.0, snapshot_id=page.snapshot_id)
     evidence = _judge(text, page)
+    if evidence.verdict != "supported":
+        others = (_judge(form, page) for form in other_forms(text, page.abbreviations))
+        if (other := next((one for one in others if one.verdict == "supported"), None)) is not None:
+            found = frozenset(word.start for word in outline(tokenize(text, page.language)).words)
+            evidence = replace(other, matched=found)
     if evidence.verdict != "supported" and are_other_languages(text, page.text[:_SAMPLE]):
         evidence = _judge_cross_language(text, page)
     return replace(evidence, snapshot_id=page.snapshot_id)
@@ -119,12 +128,38 @@ def _judge(text: str, page: PageIndex) -> Evidence:
     saying = next((one for one in candidates if not one.objections), None)
     if saying is not None:
         return _to_evidence(claim, page, saying, "supported")
-    differing = next((one for one in candidates if one.contradictions), None)
+    differing = next((one for one in candidates if one.contradictions and not _says_both(one, candidates)), None)
     if differing is not None:
         return _to_evidence(claim, page, differing, "contradicted")
     least = _MIN_ABOUT.get(page.language, _MIN_ABOUT_OTHERS)
     is_about = page.share_of_words(claim.terms, _ABOUT_SENTENCES) >= least
     return _to_evidence(claim, page, candidates[0], "partial" if is_about else "unsupported")
+
+
+def _says_both(differing: _CandidatePassage, candidates: Iterable[_CandidatePassage]) -> bool:
+    """Whether the page counts the same things twice, and once as the statement does: `62,000 cars a day, on Sundays
+    52,000 cars`. A statement with another number or date says which of the two it means."""
+    numbers = {one.claim.start for one in differing.contradictions}
+    values = [word for word in differing.alignment.claim.words if word.value]
+    return len(values) == 1 and any(
+        pair in (Pair(at - 1, place - 1), Pair(at + 1, place + 1))
+        for other in candidates
+        for at, word in enumerate(other.alignment.claim.words)
+        if word.value and word.start in numbers
+        for place in other.alignment.candidates[at]
+        for pair in other.alignment.chain
+    )
+
+
+def contradictions_in(text: str, page: PageIndex, span: Span) -> tuple[Contradiction, ...]:
+    """Where a passage that contradicts a statement differs from it, as far as comparing texts can tell."""
+    candidate = _compare_passage(_parse_claim(text, page), page, span)
+    found = candidate.contradictions or conflicting_values(candidate.alignment)
+    return tuple(_on_page(one, span) for one in found)
+
+
+def _on_page(one: Contradiction, span: Span) -> Contradiction:
+    return Contradiction(one.claim, Span(span.start + one.passage.start, span.start + one.passage.end))
 
 
 def combine(text: str, findings: Mapping[int, Evidence]) -> dict[int, Evidence]:
@@ -173,15 +208,22 @@ def _word_weight(word: Token, page: PageIndex) -> float:
 
 def _compare_passage(claim: _JudgedClaim, page: PageIndex, span: Span) -> _CandidatePassage:
     passage = tokenize(page.text[span.start : span.end], page.language)
-    alignment = Alignment(
-        outline(claim.wording), outline(passage), lambda word: page.is_near(word.key, span, before=_CONTEXT_SENTENCES)
-    )
+
+    def is_near(word: Token) -> bool:
+        return page.is_near(word.key, span, before=_CONTEXT_SENTENCES)
+
+    def is_stated(value: Value) -> bool:
+        return any(spelling in page.text for spelling in _number_spellings(value))
+
+    context = PassageContext(is_near, page.is_full_name, is_stated)
+    alignment = Alignment(outline(claim.wording), outline(passage), context)
     share, ordered = alignment.coverage(claim.weights)
+    alignment = reworded(alignment)
     extra_sentences = max(0, page.sentence_count(span) - claim.sentences)
     strength = (share + ordered) / 2 - _SENTENCE_PENALTY * extra_sentences
     objections = alignment.objections
     contradictions: Sequence[Contradiction] = ()
-    if objections and ordered >= _MIN_COMPARED:
+    if objections and share >= _MIN_COMPARED:
         absent = [name for name in claim.names if not any(token.key in passage.keys for token in name)]
         nearby = [name for name in absent if _is_nearby(name, page, span, claim.wording)]
         names = NameOffsets(_offsets(claim.names), _offsets(nearby), _offsets(find_names(passage, page.is_proper_name)))
@@ -215,13 +257,8 @@ def _to_evidence(claim: _JudgedClaim, page: PageIndex, candidate: _CandidatePass
         candidate.share,
         alignment.matched,
         None,
-        alignment.missing_text() if verdict == "partial" else None,
-        tuple(
-            Contradiction(one.claim, Span(start + one.passage.start, start + one.passage.end))
-            for one in candidate.contradictions
-        )
-        if verdict == "contradicted"
-        else (),
+        missing_text(alignment) if verdict == "partial" else None,
+        tuple(_on_page(one, candidate.span) for one in candidate.contradictions) if verdict == "contradicted" else (),
         verdict == "partial" and all(one.kind == "words" for one in candidate.objections),
     )
 
@@ -374,24 +411,25 @@ def check_claim(
         if evidence.verdict == "supported" and len(claim.text) > MAX_CLAIM_LENGTH:
             evidence = replace(evidence, verdict="partial")
         pointed = (one for one in passages.get(cite.position, ()) if one.startswith(f"{cite.number}."))
-        yield _citation(claim, cite, evidence, next(pointed, None), tuple(_differences(block, claim, evidence)))
+        differences = tuple(differences_of(block, claim, evidence.contradictions))
+        yield _citation(claim, cite, evidence, next(pointed, None), differences)
 
 
 def _evidence_rank(evidence: Evidence) -> tuple[int, float]:
     return _RANKS.index(evidence.verdict), evidence.share
 
 
-def _differences(block: str, claim: Claim, evidence: Evidence) -> Iterator[Difference]:
+def differences_of(block: str, claim: Claim, contradictions: Sequence[Contradiction]) -> Iterator[Difference]:
     """Where a page says otherwise, by offsets in the block. Markup and markers of the block are not in the text of the
     claim, so that a word is found by how often it occurs before."""
-    if not evidence.contradictions:
+    if not contradictions:
         return
     shown = block[claim.start : claim.end]
     for cite in claim.cites:
         at = cite.position - claim.start
         if 0 <= at < len(shown):
             shown = shown[:at] + " " * len(cite.marker) + shown[at + len(cite.marker) :]
-    for one in evidence.contradictions:
+    for one in contradictions:
         words = claim.text[one.claim.start : one.claim.end]
         at = -1
         for _ in range(1 + claim.text.count(words, 0, one.claim.start)):
