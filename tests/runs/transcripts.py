@@ -2,6 +2,7 @@
 `PYTHONPATH=../scripts python -m runs.transcripts` records them again."""
 
 import asyncio
+import json
 import re
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -81,6 +82,27 @@ async def search_with_footnotes(home: Path) -> bytes:
                 return await _ask(server.local, "Who coined the name oxygen in 1777?")
 
 
+async def researched(home: Path) -> bytes:
+    """A plan of one item, read for and reported on without a model. How often a budget is told depends on the clock, so
+    that it is shown once, and events have no ids."""
+    agent = {"id": "researcher", "webSearch": {"enabled": True}, "research": {"questions": 1}}
+    (home / ".footnote").mkdir()
+    (home / ".footnote" / "agents.json").write_text(json.dumps({"agents": [agent]}))
+    async with Web() as web:
+        hits = [Hit("Oxygen", web.url("/en/Oxygen"), "About oxygen.")]
+        async with SearchServer("duckduckgo", hits) as search:
+            settings = {
+                "FOOTNOTE_MODELS_DEFAULT": "footnote/reader",
+                "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]',
+                "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": search.url,
+            }
+            async with _open_server(home, **settings) as (server, _):
+                stream = await _ask(server.local, "Who coined the name oxygen in 1777?", mode="research")
+    frames = [frame.partition(b"\n")[2] for frame in stream.split(b"\n\n")]
+    told = [at for at, frame in enumerate(frames) if b"budget_update" in frame]
+    return b"\n\n".join(frame for at, frame in enumerate(frames) if at not in told[:-1])
+
+
 async def cancelled(home: Path) -> bytes:
     async with _open_server(home) as (server, upstream):
         upstream.script(reply(say("So far "), stall()))
@@ -130,7 +152,16 @@ async def allowed(home: Path) -> bytes:
 
 TRANSCRIPTS: dict[str, Callable[[Path], Awaitable[bytes]]] = {
     one.__name__: one
-    for one in (answer, thinking_tools_and_files, search_with_footnotes, cancelled, failed, restarted, allowed)
+    for one in (
+        answer,
+        thinking_tools_and_files,
+        search_with_footnotes,
+        researched,
+        cancelled,
+        failed,
+        restarted,
+        allowed,
+    )
 }
 
 

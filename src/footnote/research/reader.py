@@ -70,7 +70,8 @@ class ReaderSetup:
         self.turn = turn
         self.model = model
         self.toolbox = Toolbox(tool for tool in toolbox if tool.name not in _WRITING_TOOLS)
-        self.abilities = dataclasses.replace(abilities, second_look=None, proofs=None)
+        web = abilities.web.without_summary() if abilities.web is not None else None
+        self.abilities = dataclasses.replace(abilities, web=web, second_look=None, proofs=None)
         self.approver = approver
         self.indexes = indexes
         self.call_ids = call_ids

@@ -127,6 +127,12 @@ class WebSearch:
         other._allow_pages = allow_pages  # noqa: SLF001 - see above
         return other
 
+    def without_summary(self) -> "WebSearch":
+        """A copy for a model that reads the evidence itself, which spares a request for each search."""
+        other = copy(self)
+        other.settings = replace(self.settings, summary=False)
+        return other
+
     async def search(self, request: SearchRequest) -> AsyncGenerator[Progress | SearchAnswer, None]:
         """Raises `SearchFailed` if no provider answers."""
         state = _SearchState(request)
