@@ -1,8 +1,6 @@
 """Findings: the statements of a reader that its sources support."""
 
 from footnote.protocol.messages import Text
-from footnote.research.report import SectionPlan, quoted_section
-from footnote.text.markdown import blockquote
 from research.finding_samples import Pages
 
 
@@ -44,14 +42,3 @@ def test_a_footnote_within_a_statement_keeps_its_place() -> None:
 def test_a_text_without_verdicts_has_no_findings() -> None:
     assert Pages().findings(q1="") == ()
     assert Text("The station has 42 turbines [1].").citations == ()
-
-
-def test_a_quotation_of_several_sentences_is_one_finding_in_the_words_of_the_page() -> None:
-    pages = Pages()
-    text = "The station of Halden has 42 turbines. I was there in 1999.\n\n- It was opened in 1931."
-    pages.add("a.example", f"About Halden.\n\n{text}\n\nThe end.")
-    [finding] = pages.findings(q1=f"These passages match best:\n\n{blockquote(text, 1)}")
-    assert finding.quotation == text
-    section = quoted_section(SectionPlan("", (finding,)), "en")
-    assert section == f"In the words of the pages:\n\n{blockquote(text, 1)}"
-    assert pages.marks(section) == []

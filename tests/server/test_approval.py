@@ -258,3 +258,25 @@ async def _client_state(client: RunClient, run_id: str, expected: str) -> None:
     async with asyncio.timeout(SECONDS):
         while (await client.json("GET", f"/v2/runs/{run_id}"))["state"] != expected:
             await asyncio.sleep(0.05)
+
+
+async def test_a_run_with_a_deadline_waits_until_its_answer_is_due(upstream: Upstream, tmp_path: Path) -> None:
+    with_tool_server(tmp_path, approval=True)
+    _script_calls(upstream, SHOUT)
+    async with open_server(tmp_path, upstream) as server:
+        me = server.local
+        started = await me.request(
+            "POST",
+            f"/v2/sessions/{await me.create_session()}/messages",
+            {"content": "Shout", "budget": {"seconds": 8}},
+            accept="application/json",
+        )
+        run_id = started.json["run_id"]
+        await _wait_for_state(me, run_id, "waiting")
+        await _wait_for_state(me, run_id, "done")
+        late = await _decide(me, run_id, "once")
+        events = parse_events(await me.run_events(run_id))
+    assert _tool_result(events)["status"] == "error"
+    assert "tools" not in upstream.requests[-1].body, "the answer is due"
+    assert [event["delta"]["stop_reason"] for event in events if event["type"] == "message_delta"] == ["stop"]
+    assert (late.status, late.json["error"]["code"]) == (409, "approval_expired")

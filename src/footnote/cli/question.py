@@ -31,6 +31,7 @@ from footnote.protocol.events import (
     AttachmentsBlock,
     BlockDelta,
     BlockStart,
+    BudgetUpdate,
     ContextReport,
     ErrorBody,
     ErrorEvent,
@@ -45,6 +46,7 @@ from footnote.protocol.events import (
     item_of,
 )
 from footnote.protocol.files import FileRecord
+from footnote.protocol.plans import Budget
 from footnote.protocol.sessions import Approval, NewMessage, NewSession, StartedRun
 from footnote.protocol.tools import Locale
 from footnote.workspace.export import save_to
@@ -69,6 +71,9 @@ _STOP_MESSAGES: dict[TurnStopReason, str] = {
     "max_rounds": "The agent used up its tool rounds and answered with what it had found by then. For more, raise "
     "maxToolRounds of the agent in agents.json, or ask a narrower question.",
 }
+
+
+CUT_BY_BUDGET = "The answer was cut where its budget ended. Ask again with more time or money (--within, --spend)."
 
 
 def add_question_options(parser: argparse.ArgumentParser) -> None:
@@ -272,6 +277,7 @@ class RunSummary:
         self._usage: TurnUsage | None = None
         self._context: ContextReport | None = None
         self._error: ErrorBody | None = None
+        self._has_budget = False
         self.is_unsourced = False
         """The answer states facts, and nothing was looked up for it."""
         self.files: tuple[FileRecord, ...] = ()
@@ -294,6 +300,8 @@ class RunSummary:
                 self.is_unsourced = delta.unsourced is True
             case ErrorEvent(error):
                 self._error = error
+            case BudgetUpdate(budget):
+                self._has_budget = Budget(pages=budget.pages) != budget
             case _:
                 pass
 
@@ -322,7 +330,8 @@ class RunSummary:
             return [(StyledText("Error: the run ended early. Try again.", "bad"),)]
         if self._stop_reason != "aborted" and self.is_empty:
             return [(StyledText("The model returned an empty answer. Ask again, or try another model.", "bad"),)]
-        ending = _STOP_MESSAGES.get(self._stop_reason)
+        is_cut = self._stop_reason == "length" and self._has_budget
+        ending = CUT_BY_BUDGET if is_cut else _STOP_MESSAGES.get(self._stop_reason)
         return [(StyledText(ending, "bad"),)] if ending else []
 
     def usage(self, symbols: Symbols) -> list[Line]:

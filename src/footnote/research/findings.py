@@ -94,7 +94,7 @@ def _states_something(claim: Claim) -> bool:
     return (
         not claim.is_reference
         and not is_title(claim)
-        and (claim.place == "quotation" or not is_about_the_answer(claim.text))
+        and not is_about_the_answer(claim.text)
         and len(claim.text) <= MAX_FINDING_LENGTH
         and len(set(content_terms(claim.text))) >= _MIN_TERMS
     )
@@ -112,10 +112,7 @@ def _finding(item_id: str, claim: Claim, cited: Sequence[Citation]) -> Finding |
     if not kept or (others and not any(one.verdict == "supported" for one in kept.values())):
         return None
     text = marked_text(claim, list(kept))
-    # Of a quotation, the words of the page: it may have several sentences, and is one statement only as a quotation.
-    supported = [one for one in kept.values() if one.verdict == "supported"]
-    quotation = (supported[0].quote or "") if claim.place == "quotation" and supported else ""
-    return Finding(item_id, text, place_citations(text, kept.values()), bool(others), quotation, others)
+    return Finding(item_id, text, place_citations(text, kept.values()), bool(others), others=others)
 
 
 def _quoted_side(contradicted: Citation) -> OtherSide:

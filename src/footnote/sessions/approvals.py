@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
+from footnote.cancel import Cancelled, CancelScope
 from footnote.db import approvals as db
 from footnote.db.engine import Database
 from footnote.db.errors import DatabaseFailed
@@ -30,13 +31,15 @@ class StoredApprovals:
         timeout: float,
         *,
         on_wait: Callable[[], None],
+        closing: CancelScope,
     ) -> None:
-        """`waits` is called when the run begins to wait for the user."""
+        """`on_wait` is called when the run begins to wait for the user. With `closing` the time of the user is over."""
         self._database = database
         self._call_key = call_key
         self._clock = clock
         self._timeout = timeout
         self._on_wait = on_wait
+        self._closing = closing
         self._wakeup = asyncio.Event()
 
     def wake(self) -> None:
@@ -62,8 +65,8 @@ class StoredApprovals:
                 return decided
             try:
                 async with asyncio.timeout(min(POLL_SECONDS, self._timeout)):
-                    await hint.wait()
-            except TimeoutError:
+                    await self._closing.wait(hint.wait())
+            except (TimeoutError, Cancelled):
                 pass
 
     async def _poll(self, call: db.CallKey, began_at: float | None = None) -> Decision | None:
@@ -72,7 +75,8 @@ class StoredApprovals:
         found = await self._database.read(db.approval_status(call))
         asked_at = began_at if found.asked_at is None else found.asked_at
         outcome = found.outcome
-        if outcome is None and asked_at is not None and self._clock() - asked_at >= self._timeout:
+        is_over = self._closing.is_cancelled or (asked_at is not None and self._clock() - asked_at >= self._timeout)
+        if outcome is None and asked_at is not None and is_over:
             outcome = "expired"
         if outcome is None:
             return None

@@ -340,7 +340,12 @@ class RunExecutor:
     def _stored_approvals(self, live: LiveRun) -> StoredApprovals:
         """The approver of a run whose user is asked by an event, and decides by a request."""
         live.approvals = StoredApprovals(
-            self._database, live.call_key, live.clock, self._limits.approval_seconds, on_wait=live.release_slot
+            self._database,
+            live.call_key,
+            live.clock,
+            self._limits.approval_seconds,
+            on_wait=live.release_slot,
+            closing=live.budget.search_scope,
         )
         return live.approvals
 

@@ -34,7 +34,11 @@ function StopNote({ turn }: { turn: Turn }) {
         <Continue turn={turn} />
       </Note>
     );
-  if (answer.stopReason === "length") return <Note icon={Info} text={t.reachedLength} />;
+  if (answer.stopReason === "length") {
+    const { seconds, usd } = answer.budget ?? {};
+    const isLimited = seconds !== undefined || usd !== undefined;
+    return <Note icon={Info} text={isLimited ? t.reachedBudget : t.reachedLength} />;
+  }
   return answer.stopReason === "max_rounds" ? <Note icon={Info} text={t.reachedRounds} /> : null;
 }
 
