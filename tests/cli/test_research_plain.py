@@ -23,7 +23,7 @@ def lines_of(events: list[Event], encoding: str = "utf-8") -> tuple[str, str]:
 
 def test_every_change_is_a_line() -> None:
     out, err = lines_of(whole_run())
-    assert out.startswith("Scheele isolated oxygen.\n\nThe report has more.\n\n")
+    assert out == "Scheele isolated oxygen.\n\nThe report has more.\n"
     assert err.splitlines() == [
         "Plan: 3 questions",
         "+ q1 Who isolated oxygen first?",

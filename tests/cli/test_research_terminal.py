@@ -61,9 +61,7 @@ def test_the_plan_stays_above_the_answer_with_what_was_read_for_it() -> None:
         "\n"
         "Scheele isolated oxygen.\n"
         "\n"
-        "The report has more.\n"
-        "\n"
-        "4 sources were found; the answer cites none of them."
+        "The report has more."
     )
 
 

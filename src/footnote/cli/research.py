@@ -74,6 +74,9 @@ class _ReportTarget:
     the question is asked, so that a wrong one costs no tokens."""
 
     def __init__(self, path: Path, *, force: bool) -> None:
+        if str(path) == "-":
+            hint = "Save it, and print it with `footnote files get last /report.md --output -`."
+            raise UsageError(f"--output: stdout has the summary, and cannot have the report too. {hint}")
         self.path = path
         self.force = force
         suffix = path.suffix.lower()

@@ -303,8 +303,8 @@ class Footnotes:
     def source(self, number: int) -> Source | None:
         return self._sources.get(number) or self._earlier.get(number)
 
-    def lines(self, layout: Layout) -> list[Line]:
-        """The list of cited sources, and how many more were found."""
+    def lines(self, layout: Layout, *, counts_uncited: bool = True) -> list[Line]:
+        """The list of cited sources, and how many more were found, unless a report cites them."""
         by_number = self.sentences_by_number()
         without_source = [note for note in by_number.get(0, ()) if note.citation.verdict in ("uncited", "unread")]
         if len(without_source) == len(by_number.get(0, ())):
@@ -313,7 +313,8 @@ class Footnotes:
         for number, cited in by_number.items():
             source = self.source(number)
             rows += missing_source_lines(number, layout) if source is None else _entry(number, source, cited, layout)
-        return [*rows, *self._uncited(by_number, layout), *without_source_lines(without_source, layout)]
+        uncited = self._uncited(by_number, layout) if counts_uncited else []
+        return [*rows, *uncited, *without_source_lines(without_source, layout)]
 
     def _uncited(self, cited: dict[int, list[CitedFootnote]], layout: Layout) -> list[Line]:
         count = sum(key not in cited for key in self._sources)

@@ -258,7 +258,7 @@ class TerminalRenderer:
         layout = Layout(self._screen.answer_columns, symbols_for(self._screen.out.encoding), self._locale)
         self._answer.add(self._disagreements.lines(layout))
         self._answer.add(self._file_proofs.lines(layout))
-        self._answer.add(self._footnotes.lines(layout))
+        self._answer.add(self._footnotes.lines(layout, counts_uncited=not self._research.has_plan))
         self._screen.show([], [])
 
 

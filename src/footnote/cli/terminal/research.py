@@ -163,6 +163,10 @@ class ResearchProgress:
         self._is_over = False
 
     @property
+    def has_plan(self) -> bool:
+        return bool(self._items)
+
+    @property
     def is_going_on(self) -> bool:
         """Whether there is more to come than the answer."""
         return bool(self._items) and not self._is_over
