@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from cli.research_events import plan, plan_now, spent, whole_run
-from cli.run_events import CapturedOutput, feed, start
+from cli.run_events import CapturedOutput, end, feed, say, start
 from footnote.cli.terminal.answer import PlainAnswer
 from footnote.cli.terminal.renderer import JsonRenderer, TerminalRenderer
 from footnote.cli.terminal.screen import Screen
@@ -87,3 +87,8 @@ def test_json_is_the_events_and_nothing_else() -> None:
     out = CapturedOutput()
     feed(JsonRenderer(out.sink, on_terminal=False), whole_run())
     assert [msgspec.json.decode(line, type=Event) for line in out.text.splitlines()] == whole_run()
+
+
+def test_what_a_plain_question_has_used_of_its_budget_is_the_last_line() -> None:
+    _, err = lines_of([*start(), *say(0, "42"), *spent(12, 0.01, 3), *end()])
+    assert err.splitlines()[-1] == "time 0:12 of 10:00 · money $0.01 of $0.50 · pages 3 of 60"

@@ -57,11 +57,12 @@ def test_the_plan_stays_above_the_answer_with_what_was_read_for_it() -> None:
         "✗  Who named it? · It took too long. · 0:04\n"
         "✓ Write a file · /report.md · 0.5s · Wrote /report.md (4 bytes).\n"
         "Read for it: 3 pages of 3 sites · 1 could not be read\n"
-        "time 8:04 of 10:00 · money $0.20 of $0.50 · pages 3 of 60\n"
         "\n"
         "Scheele isolated oxygen.\n"
         "\n"
-        "The report has more."
+        "The report has more.\n"
+        "\n"
+        "time 8:07 of 10:00 · money $0.20 of $0.50 · pages 3 of 60"
     )
 
 

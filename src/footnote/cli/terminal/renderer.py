@@ -260,6 +260,8 @@ class TerminalRenderer:
         self._answer.add(self._file_proofs.lines(layout))
         self._answer.add(self._footnotes.lines(layout, counts_uncited=not self._research.has_plan))
         self._screen.show([], [])
+        for line in self._research.spent_lines() if not self._quiet else ():
+            self._screen.note(line)
 
 
 class ThinkingLine:

@@ -372,7 +372,7 @@ class ResearchProgress:
         return [self._row(item, columns) for item in self._items] if is_new else []
 
     def take_totals(self) -> list[Line]:
-        """What was read for the report, and what the run has used; once, when all but the answer is there."""
+        """What was read for the report, once: when all but the answer is there."""
         if not self.is_going_on:
             return []
         self._is_over = True
@@ -384,8 +384,11 @@ class ResearchProgress:
         parts = [messages.rests_on.format(pages=pages, sites=on_sites)]
         if unread := sum(source.status == "failed" for source in self._sources.values()):
             parts.append(messages.unread.format(count=unread))
-        lines = [self._symbols.dot.join(parts), *([self._bars.figures] if self._bars else [])]
-        return [(StyledText(line, "dim"),) for line in lines]
+        return [(StyledText(self._symbols.dot.join(parts), "dim"),)]
+
+    def spent_lines(self) -> list[Line]:
+        """What the run has used of its budget."""
+        return [(StyledText(self._bars.figures, "dim"),)] if self._bars else []
 
     def _logged(self, item: PlanItem) -> Line:
         """A line for a log: how an item has changed."""
