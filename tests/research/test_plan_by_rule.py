@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from footnote.protocol.plans import MAX_ITEM_LENGTH
 from footnote.protocol.tools import Locale
-from footnote.research.plan import plan_by_rule
+from footnote.research.plan_rules import plan_by_rule
 from footnote.research.templates import BUILT_IN, choose_template, template_of
 
 

@@ -8,16 +8,8 @@ from msgspec.structs import replace
 
 from footnote.protocol.errors import Conflict, UsageError
 from footnote.protocol.plans import MAX_ITEM_LENGTH, MAX_STEERING_MESSAGES, PlanItem, WantedItem
-from footnote.research.plan import (
-    MAX_STORED_ITEMS,
-    PlanState,
-    add_items,
-    add_steering,
-    edit_plan,
-    finish,
-    set_status,
-    steered,
-)
+from footnote.research.plan import MAX_STORED_ITEMS, PlanState, add_items, add_steering, edit_plan, finish, set_status
+from footnote.research.plan_requests import steered
 
 PLAN = PlanState(
     (

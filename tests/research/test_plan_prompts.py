@@ -8,16 +8,8 @@ import pytest
 from footnote.agent.window import text_tokens
 from footnote.protocol.plans import PlanItem
 from footnote.research.findings import Finding
-from footnote.research.plan import (
-    PlanState,
-    add_steering,
-    gaps_request,
-    plan_request,
-    reader_prompt,
-    reader_question,
-    set_status,
-    steer_request,
-)
+from footnote.research.plan import PlanState, add_steering, set_status
+from footnote.research.plan_requests import gaps_request, plan_request, reader_prompt, reader_question, steer_request
 from footnote.research.templates import BUILT_IN, template_of
 
 GENERAL = template_of("general")

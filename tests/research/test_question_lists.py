@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from footnote.protocol.plans import MAX_ITEM_LENGTH, PlanItem
-from footnote.research.plan import PlanState, PlanSteps, parse_gaps, parse_plan, parse_steer
+from footnote.research.plan import PlanState
+from footnote.research.plan_requests import PlanSteps, parse_gaps, parse_plan, parse_steer
 
 TEA = ("What is tea?", "Who grows tea?", "What does tea cost?")
 

@@ -4,7 +4,7 @@ import pytest
 
 from footnote.agent.window import text_tokens
 from footnote.protocol.tools import Locale
-from footnote.research.plan import plan_by_rule
+from footnote.research.plan_rules import plan_by_rule
 from footnote.research.report import (
     MAX_SECTION_FINDINGS,
     MAX_SECTION_TOKENS,

@@ -19,19 +19,18 @@ from footnote.protocol.plans import MAX_PLAN_ITEMS, PlanItem
 from footnote.research.answer import answer, repair_report
 from footnote.research.context import ResearchContext
 from footnote.research.investigate import Investigation
-from footnote.research.plan import (
-    PlanState,
-    add_items,
+from footnote.research.plan import PlanState, add_items
+from footnote.research.plan_requests import (
     gaps_request,
     parse_gaps,
     parse_plan,
-    plan_by_rule,
     plan_request,
     reader_prompt,
     reader_question,
     steer_request,
     steered,
 )
+from footnote.research.plan_rules import plan_by_rule
 from footnote.research.reader import ItemReader, ReaderSetup
 from footnote.research.replay import replayed_blocks
 from footnote.research.write import write_report

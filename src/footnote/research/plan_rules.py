@@ -1,6 +1,6 @@
-"""The parts of a question, by rule: what it compares, what it lists, and what it asks one after the other.
+"""The plan of a research run without a model, or with a small one: the parts of the question, by rule.
 
-Without a model, or with a small one, these are the questions of a plan. Each can be searched for by itself.
+These are what it compares, what it lists, and what it asks one after the other. Each can be searched for by itself.
 """
 
 import re
@@ -19,11 +19,15 @@ from footnote.models.reader.question import (
 )
 from footnote.protocol.tools import Locale
 from footnote.research.comparisons import EDGES, Comparison, find_comparison
+from footnote.research.question_lists import distinct_questions, question_line
+from footnote.research.templates import TOPIC, Template
 from footnote.text.languages import detect_language, detect_locale
 from footnote.text.search_terms import content_terms
 from footnote.text.sentences import sentences
 
 MAX_PARTS = 20
+MAX_RULED_ITEMS = 7
+"""Questions of a plan, unless the user listed more: a model would ask fewer and better ones."""
 MAX_TOPIC_LENGTH = 160
 _MAX_OPEN_TERMS = 2
 """A question with more words of its own is about something by itself."""
@@ -41,6 +45,34 @@ class QuestionParts(Struct, frozen=True):
     questions: tuple[str, ...]
     is_clause: bool = False
     is_explicit: bool = False
+
+
+def plan_by_rule(question: str, *, max_items: int, template: Template, locale: Locale) -> tuple[str, ...]:
+    """The questions of a plan without a model: the parts of the question, and then what the template asks about its
+    subject, in the language of the question. `locale`: that of a question without a language. Never empty."""
+    parts = split_question(question, question_locale(question, locale))
+    asked = template.plan_questions(parts.locale) if parts.topic else ()
+    if parts.is_explicit and not template.sections:
+        asked = ()  # the user has said what to look up
+    elif parts.is_clause:
+        about = template.headings(parts.locale) or _ASPECTS[parts.locale]
+        asked = tuple(f"{TOPIC}: {_small(one)}" for one in about)
+    ruled = (one.replace(TOPIC, parts.topic) for one in asked)
+    whole = question_line(question) or question_line(template.title(locale))
+    found = distinct_questions([*parts.questions, *ruled]) or (whole,)
+    return found[: max(1, min(max_items, max(MAX_RULED_ITEMS, len(parts.questions))))]
+
+
+_ASPECTS: Mapping[Locale, tuple[str, ...]] = {
+    "en": ("history and background", "latest facts and figures", "disputes and other views"),
+    "vi": ("lịch sử và bối cảnh", "số liệu mới nhất", "tranh cãi và ý kiến khác"),
+    "zh": ("历史和背景", "最新数据和事实", "争议和不同观点"),
+}
+"""What else is looked up for a question that is no subject by itself, such as `Why did Rome fall?`."""
+
+
+def _small(heading: str) -> str:
+    return heading[:1].lower() + heading[1:] if heading[1:2].islower() else heading
 
 
 def question_locale(question: str, otherwise: Locale) -> Locale:
