@@ -88,6 +88,10 @@ class TurnState:
             for call_id, result in turn.resumed.results.items():
                 self._calls[call_id].result = result
 
+    def beside(self, turn: Turn) -> "TurnState":
+        """That of another turn of the same model, whose blocks are numbered with the blocks of this one."""
+        return TurnState(turn, self._model_id, self._price, indexes=self.indexes)
+
     @property
     def responses(self) -> list[AssistantMessage]:
         """The responses of this turn, those before a crash included."""

@@ -138,7 +138,7 @@ class Investigation:
                         yield step
             if cancel.is_cancelled:
                 for step in await self._plan.change(
-                    partial(_drop, statuses=("pending", "running"), note=self._notes.stopped)
+                    partial(drop_items, statuses=("pending", "running"), note=self._notes.stopped)
                 ):
                     yield step
         finally:
@@ -173,7 +173,7 @@ class Investigation:
         if cancel.is_cancelled:
             return []
         if self._budget.is_closing and any(item.status == "pending" for item in self._plan.state.items):
-            return await self._plan.change(partial(_drop, statuses=("pending",), note=self._notes.no_time))
+            return await self._plan.change(partial(drop_items, statuses=("pending",), note=self._notes.no_time))
         steps: list[Step] = []
         while len(self._tasks) < self._at_once and (item := self._next_item()) is not None:
             if item.status == "pending":
@@ -284,7 +284,7 @@ def _begin_next(plan: PlanState) -> PlanState:
     return plan if pending is None else set_status(plan, pending.id, "running")
 
 
-def _drop(plan: PlanState, statuses: Sequence[str], note: str) -> PlanState:
+def drop_items(plan: PlanState, statuses: Sequence[str], note: str) -> PlanState:
     for item in plan.items:
         if item.status in statuses:
             plan = set_status(plan, item.id, "dropped", note)

@@ -168,16 +168,22 @@ class ItemReader:
         steps = loop.run(self._state, model, setup.toolbox, setup.abilities, self.cancel, setup.approver, budget=budget)
         async with aclosing(steps):
             async for step in steps:
-                match step:
-                    case BlockStart() | BlockDelta() | BlockStop() | ToolStatus() | ToolProgress() | ApprovalRequired():
-                        yield replace(step, parent=self.item.id)
-                    case MessageCompleted(message):
-                        yield replace(step, message=replace(message, parent=self.item.id))
-                    case CallBegun() | CallEnded():
-                        yield step
-                    case ErrorEvent(error):
-                        self.error = error
-                    case MessageDelta(delta):
-                        self.reason = delta.stop_reason
-                    case _:  # the beginning and the end are those of the run
-                        pass
+                if isinstance(step, ErrorEvent):
+                    self.error = step.error
+                elif isinstance(step, MessageDelta):
+                    self.reason = step.delta.stop_reason
+                elif (own := of_item(step, self.item.id)) is not None:
+                    yield own
+
+
+def of_item(step: Step, item_id: str) -> Step | None:
+    """A step of the loop of an item as a step of the run; None: the beginning and the end are those of the run."""
+    match step:
+        case BlockStart() | BlockDelta() | BlockStop() | ToolStatus() | ToolProgress() | ApprovalRequired():
+            return replace(step, parent=item_id)
+        case MessageCompleted(message):
+            return replace(step, message=replace(message, parent=item_id))
+        case CallBegun() | CallEnded():
+            return step
+        case _:
+            return None

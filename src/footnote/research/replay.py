@@ -1,10 +1,12 @@
 """The blocks of stored messages, sent again to followers that were told to drop them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
-from footnote.agent.turn import Indexes
+from footnote.agent.turn import Indexes, Step
+from footnote.agent.turn_state import TurnState
 from footnote.protocol.events import (
     BlockDelta,
     BlockStart,
@@ -18,8 +20,20 @@ from footnote.protocol.events import (
     ToolResultBlock,
     ToolStatus,
     ToolUseBlock,
+    TurnStopReason,
 )
-from footnote.protocol.messages import AssistantMessage, Block, Message, Text, Thinking, ToolCall, ToolResultMessage
+from footnote.protocol.messages import (
+    AssistantMessage,
+    Block,
+    Message,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    user_message,
+)
+from footnote.research.reader import of_item
 from footnote.text.boundary import unwrap_web_text
 
 
@@ -34,6 +48,18 @@ def replayed_blocks(messages: Sequence[Message], indexes: Indexes, parent: str) 
             yield ToolStatus(message.tool_call_id, "running", parent)
             yield ToolStatus(message.tool_call_id, status, parent)
             yield from _whole(_result_block(message), indexes, parent)
+
+
+def closed_items(run: TurnState, items: Mapping[str, Sequence[Message]], reason: TurnStopReason) -> Iterator[Step]:
+    """Shows the work on items again, and closes what is open in it: for a run that another process stopped in the
+    middle of it, and that ends before it goes on."""
+    for item_id, messages in items.items():
+        yield from replayed_blocks(messages, run.indexes, item_id)
+        resumed = run.turn.resumed and replace(run.turn.resumed, blocks=0, files=(), usage=Usage())
+        turn = replace(run.turn, messages=(user_message(""), *messages), resumed=resumed)
+        state = run.beside(turn)
+        run.record_usage(state.usage, state.cost)
+        yield from (own for step in state.close(reason) if (own := of_item(step, item_id)) is not None)
 
 
 def _block_events(block: Block, indexes: Indexes, parent: str) -> Iterator[Event]:

@@ -21,6 +21,7 @@ from footnote.protocol.events import BlockStart, BlockStop, ToolProgress, ToolSt
 from footnote.protocol.messages import AssistantMessage, ToolCall, Usage
 from footnote.research.context import WRITE_TOOL, ResearchContext
 from footnote.research.findings import Finding
+from footnote.research.investigate import NOTES, drop_items
 from footnote.research.plan import PlanState
 from footnote.research.report import (
     SectionPlan,
@@ -53,7 +54,7 @@ async def write_report(context: ResearchContext) -> AsyncGenerator[Step, None]:
     state = context.state
     if context.write_call is None:
         if context.plan.state.phase != "writing":
-            for step in await context.plan.change(_writing):
+            for step in await context.plan.change(partial(_writing, note=NOTES[context.locale].no_time)):
                 yield step
         async with aclosing(_request_writing(context)) as steps:
             async for step in steps:
@@ -70,8 +71,9 @@ async def write_report(context: ResearchContext) -> AsyncGenerator[Step, None]:
             yield step
 
 
-def _writing(plan: PlanState) -> PlanState:
-    return replace(plan, phase="writing")
+def _writing(plan: PlanState, note: str) -> PlanState:
+    """An item that its user added after the last reader had ended is not read for."""
+    return replace(drop_items(plan, ("pending",), note), phase="writing")
 
 
 async def _request_writing(context: ResearchContext) -> AsyncGenerator[Step, None]:

@@ -228,6 +228,8 @@ class RunExecutor:
     async def _end_early(
         self, live: LiveRun, reason: Literal["error", "aborted"], error: ErrorBody | None = None
     ) -> None:
+        if live.head.request.mode == "research" and live.plan_board is None:
+            live.plan_board = StoredPlan(self._database, live.log.lease)
         written: list[FileRecord] = []
         with suppress(DatabaseFailed):  # their events of this process are shown all the same
             written = await _written_files(self._sessions.workspace(live.head.user_id, live.head.session_id), live.head)

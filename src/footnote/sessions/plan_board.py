@@ -6,6 +6,8 @@ A run without a plan has a board, too: that its user wants the answer now is sto
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import TypeAlias
 
 import msgspec
@@ -17,6 +19,8 @@ from footnote.db.runs import Lease, RunRow
 from footnote.protocol.errors import Conflict, Unknown
 from footnote.protocol.plans import MAX_PLAN_ITEMS, PlanChanges, PlanView, Steering
 from footnote.protocol.sessions import ACTIVE
+from footnote.protocol.tools import Locale
+from footnote.research.investigate import NOTES, drop_items
 from footnote.research.plan import PlanState, add_steering, edit_plan, finish
 from footnote.sessions.journal import retry
 from footnote.sessions.turns import request_decoder
@@ -56,6 +60,12 @@ class StoredPlan:
         if changing.before == self._seen:  # otherwise somebody else changed it, too
             self._seen = plan
         return _decoder.decode(plan)
+
+    async def stop(self, locale: Locale) -> PlanState | None:
+        """The plan of a run that ends early: no item of it goes on. None: it cannot be stored now."""
+        with suppress(DatabaseFailed):
+            return await self.change(partial(drop_items, statuses=("pending", "running"), note=NOTES[locale].stopped))
+        return None
 
     async def wait_until_finishing(self) -> None:
         """Returns when the user wants the answer now."""

@@ -6,9 +6,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
+from itertools import chain
 from typing import Literal, Protocol, Self
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from footnote.agent.budget import RunBudget, with_updates
@@ -43,22 +44,35 @@ from footnote.protocol.events import (
     MessageDelta,
     MessageStart,
     MessageStop,
+    PlanUpdate,
     RoundRestart,
     TurnStopReason,
 )
 from footnote.protocol.files import FileRecord
-from footnote.protocol.messages import AssistantMessage, Message, ToolCall
+from footnote.protocol.messages import AssistantMessage, Message, Plan, ToolCall
 from footnote.protocol.plans import Budget
 from footnote.protocol.sessions import RunMode, RunState
 from footnote.protocol.tools import Locale
 from footnote.research.context import ResearchContext, ResearchSetup
+from footnote.research.replay import closed_items
 from footnote.research.run import run as run_research
+from footnote.research.run_plan import PLAN_BLOCK
 from footnote.research.templates import Template
 from footnote.sessions.approvals import StoredApprovals
 from footnote.sessions.event_log import RunLog
 from footnote.sessions.journal import Journal
 from footnote.sessions.plan_board import StoredPlan
-from footnote.sessions.turns import RunEnding, RunRequest, encode, message_decoder, request_decoder, resume_point
+from footnote.sessions.turns import (
+    RunEnding,
+    RunRequest,
+    encode,
+    main_line,
+    message_decoder,
+    request_decoder,
+    resume_point,
+    stored_plan,
+    unshown_items,
+)
 from footnote.text.search_terms import index_terms
 from footnote.tools.approval import Approver
 from footnote.tools.base import Abilities, FileProofs
@@ -230,6 +244,7 @@ class LiveRun:
         self._phase = RunPhase.QUEUED
         self._journal = journal
         self._message_count = len(interrupted.messages) if interrupted else 0
+        self._plan_message = stored_plan(interrupted) if interrupted else None
         self._turn: TurnState | None = None
         self._unstored: list[Callable[[], Script[None]]] = []
         """Writes that failed, or came too late: they are part of the transaction that ends the run."""
@@ -343,6 +358,7 @@ class LiveRun:
     def _plan_script(self, message: AssistantMessage) -> Callable[[], Script[None]]:
         """The plan is the first message of its run, and its first block."""
         self._message_count = max(1, self._message_count)
+        self._plan_message = message
         dated = replace(message, timestamp=format_time(self.clock()))
         return partial(progress.replace_message, self.log.lease, db.StoredMessage(0, 1, encode(dated)))
 
@@ -391,9 +407,19 @@ class LiveRun:
     ) -> None:
         """Ends a run whose turn did not end by itself. `written_files`: what the workspace has of this run, also from
         calls before a crash."""
-        for event in self._close_turn(reason, error, written_files):
+        plan = await self._stopped_plan()
+        for event in (*self._close_turn(reason, error, written_files), *plan):
             self._journal.append(self.log, event)
         await self._end()
+
+    async def _stopped_plan(self) -> tuple[PlanUpdate, ...]:
+        """The plan of a research run, in which no item goes on any more. Stored with the end."""
+        board, shown = self.plan_board, self._plan_message
+        plan = await board.stop(self.head.request.locale) if board and shown else None
+        if plan is None or shown is None:
+            return ()
+        self._unstored.append(self._plan_script(replace(shown, content=(Plan(plan.items, plan.steering),))))
+        return (PlanUpdate(PLAN_BLOCK, plan.items, plan.steering or UNSET),)
 
     async def end_unstored(self, error: DatabaseFailed) -> None:
         """Tells the followers that the run has ended and could not be stored; it is stored as soon as it can be."""
@@ -410,10 +436,11 @@ class LiveRun:
         if self._phase is RunPhase.LOST:
             raise db.LeaseLost(self.head.id)
         self.move(RunPhase.CLOSING)
+        items = unshown_items(self.interrupted) if self._turn is None else {}
         turn = self._turn = self._turn or self._unstarted_turn()
         turn.add_files(written_files)
         events: list[Event] = [turn.start()] if self.log.is_empty else []
-        for step in turn.close(reason, error):
+        for step in chain(closed_items(turn, items, reason), turn.close(reason, error)):
             if isinstance(step, MessageCompleted):
                 self._unstored.append(self._message_script(step))
             elif not isinstance(step, Checkpoint | MessageDelta | MessageStop):
@@ -423,7 +450,7 @@ class LiveRun:
     def _unstarted_turn(self) -> TurnState:
         """Of a run that ends before its turn could start: what another process stored of it, if there was one."""
         head, found = self.head, self.interrupted
-        messages = tuple(message_decoder.decode(message.body) for message in found.messages) if found else ()
+        messages = main_line(message_decoder.decode(message.body) for message in found.messages) if found else ()
         resumed = resume_point(found, ()) if found and self.was_followed else None
         turn = Turn(head.session_id, head.id, head.message_id, "", messages, resumed=resumed)
         return TurnState(turn, head.request.model, self.model.profile.price if self.model else None)

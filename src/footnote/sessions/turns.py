@@ -13,7 +13,16 @@ from footnote.db.runs import InterruptedRun, RunRow, TurnRow
 from footnote.protocol import format_time
 from footnote.protocol.events import ErrorBody, TurnStopReason, TurnUsage
 from footnote.protocol.files import FileRecord, format_attachments
-from footnote.protocol.messages import AssistantMessage, Image, Message, Text, ToolResultMessage, Usage, UserMessage
+from footnote.protocol.messages import (
+    AssistantMessage,
+    Image,
+    Message,
+    Plan,
+    Text,
+    ToolResultMessage,
+    Usage,
+    UserMessage,
+)
 from footnote.protocol.plans import Budget, Spent
 from footnote.protocol.sessions import RunMode, RunState, RunView
 from footnote.protocol.tools import Locale, ToolResult
@@ -168,6 +177,19 @@ def _shown_blocks(found: InterruptedRun, messages: Sequence[AssistantMessage | T
     if not messages:
         return 0
     return found.messages[0 if messages[-1].parent is not None else -1].blocks
+
+
+def stored_plan(found: InterruptedRun) -> AssistantMessage | None:
+    """The message of the plan, which is the first of a research run."""
+    first = message_decoder.decode(found.messages[0].body) if found.messages else None
+    has_plan = isinstance(first, AssistantMessage) and any(isinstance(block, Plan) for block in first.content)
+    return first if has_plan else None
+
+
+def unshown_items(found: InterruptedRun | None) -> dict[str, tuple[Message, ...]]:
+    """The messages of items whose blocks a follower drops: see `_shown_blocks`."""
+    last = message_decoder.decode(found.messages[-1].body) if found and found.messages else None
+    return item_messages(found) if found and last and last.parent is not None else {}
 
 
 def item_messages(found: InterruptedRun) -> dict[str, tuple[Message, ...]]:
