@@ -5,12 +5,13 @@ import logging
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from datetime import date
-from typing import Self
+from typing import Self, TypeVar
 
 from msgspec import UNSET
 
 from footnote.agent.check import CheckModel
 from footnote.agent.guided_prompts import PROMPTS
+from footnote.cancel import Cancelled, CancelScope
 from footnote.config.load import Configuration
 from footnote.config.resolve import (
     needs_ollama,
@@ -50,6 +51,8 @@ from footnote.web_search.pipeline import WebSearch
 from footnote.web_search.search import ProviderSearch
 from footnote.web_search.settings import WebSearchSettings
 
+T = TypeVar("T")
+
 OLLAMA_SECONDS = 0.5
 _LANGUAGES: dict[Locale, str] = {"en": "English", "vi": "Vietnamese", "zh": "Chinese"}
 
@@ -74,13 +77,16 @@ class SettingsRunBuilder:
         self._plain_models: set[str] = set()
         self._local_servers = LocalServers(net)
         self._mcp_servers = AsyncExitStack()
-        self._mcp_tools: dict[str, tuple[Tool, ...]] = {}
+        self._mcp_tools: dict[str, asyncio.Task[tuple[Tool, ...]]] = {}
         self._mcp_lock = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        for connecting in self._mcp_tools.values():
+            connecting.cancel()
+        await asyncio.gather(*self._mcp_tools.values(), return_exceptions=True)
         await self._mcp_servers.aclose()
         await self._local_servers.close()
 
@@ -135,7 +141,7 @@ class SettingsRunBuilder:
             second_look=await self.second_look(model),
             proofs=spec.proofs,
         )
-        tools = merge(builtin_tools(), plugin_tools(), await self._mcp_tools_of(agent))
+        tools = merge(builtin_tools(), plugin_tools(), await self._mcp_tools_of(agent, spec.closing))
         return RunResources(
             system=system_prompt(_instructions(agent, model, spec.locale), date.today(), spec.locale),  # noqa: DTZ011 - the local date is meant
             toolbox=Toolbox.of((wrap_tool(tool, files=spec.workspace) for tool in tools), abilities),
@@ -197,19 +203,33 @@ class SettingsRunBuilder:
             return None
         return None if isinstance(reviewer, ReaderModel) else SecondLook(reviewer)
 
-    async def _mcp_tools_of(self, agent: Agent) -> tuple[Tool, ...]:
-        """The tools of the agent's MCP servers, which stay connected until this object is closed."""
+    async def _mcp_tools_of(self, agent: Agent, closing: CancelScope) -> tuple[Tool, ...]:
+        """The tools of the agent's MCP servers, which stay connected until this object is closed. None, if the answer
+        is due before they are connected: later runs have them."""
         if not agent.mcp_servers:
             return ()
+        connecting = self._mcp_tools.get(agent.id)
+        if connecting is None or (connecting.done() and (connecting.cancelled() or connecting.exception())):
+            connecting = self._mcp_tools[agent.id] = asyncio.create_task(self._connect_mcp(agent))
+        try:
+            return await closing.wait(_shielded(connecting))
+        except Cancelled:
+            log.warning("A run of the agent %s has no tools of MCP servers: its answer was due.", agent.id)
+            return ()
+
+    async def _connect_mcp(self, agent: Agent) -> tuple[Tool, ...]:
+        servers = [
+            resolve_server(name, server, self._configuration.home, self._environ)
+            for name, server in agent.mcp_servers.items()
+        ]
         async with self._mcp_lock:
-            if agent.id not in self._mcp_tools:
-                servers = [
-                    resolve_server(name, server, self._configuration.home, self._environ)
-                    for name, server in agent.mcp_servers.items()
-                ]
-                source = await self._mcp_servers.enter_async_context(McpSource(servers))
-                self._mcp_tools[agent.id] = source.tools
-        return self._mcp_tools[agent.id]
+            source = await self._mcp_servers.enter_async_context(McpSource(servers))
+        return source.tools
+
+
+async def _shielded(task: asyncio.Task[T]) -> T:
+    """Its result. Who waits for it may be cancelled; it goes on."""
+    return await asyncio.shield(task)
 
 
 def _can_repair(model: Model) -> bool:

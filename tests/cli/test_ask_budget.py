@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +159,15 @@ async def test_money_is_no_limit_for_a_model_whose_price_is_not_known(upstream: 
     assert (code, out) == (2, "")
     assert err.startswith("footnote: The price of openai/m is not known")
     assert upstream.requests == []
+
+
+async def test_nobody_waits_longer_for_a_tool_server_than_for_the_answer(upstream: Upstream, tmp_path: Path):
+    upstream.script(reply(say("It is so."), stop()))
+    silent = {"command": sys.executable, "args": ["-c", "import time; time.sleep(60)"]}
+    (tmp_path / ".footnote").mkdir()
+    agents = {"agents": [{"id": "a", "mcpServers": {"silent": silent}}]}
+    (tmp_path / ".footnote" / "agents.json").write_text(json.dumps(agents))
+    code, events, err = await ask("--within", "3s", env=environment(tmp_path, upstream) | MODEL)
+
+    assert (code, text_of(events)) == (0, "It is so."), err
+    assert last_update(events)["spent"]["seconds"] < 3.0

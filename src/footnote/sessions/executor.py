@@ -284,6 +284,7 @@ class RunExecutor:
             request.mode,
             request.template,
             _question(messages),
+            live.budget.search_scope,
         )
         resources = await live.cancel.wait(self._run_builder.build(spec, model))
         turn = Turn(

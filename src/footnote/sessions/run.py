@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from itertools import chain
@@ -83,7 +83,7 @@ from footnote.workspace.files import Workspace
 @dataclass(frozen=True, slots=True)
 class RunSpec:
     """What the resources of a run depend on. `all_messages` are those of all branches of the session: a source has the
-    same number in each of them."""
+    same number in each of them. With `closing`, a run waits for nothing any more that it can do without."""
 
     user_id: str
     agent_id: str
@@ -94,6 +94,7 @@ class RunSpec:
     mode: RunMode = "answer"
     template: str | None = None
     question: str = ""
+    closing: CancelScope = field(default_factory=CancelScope)
 
 
 @dataclass(frozen=True, slots=True)
