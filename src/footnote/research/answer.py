@@ -33,9 +33,10 @@ async def repair_report(context: ResearchContext) -> AsyncGenerator[Step, None]:
         context.approver,
         precedes_answer=True,
     )
-    async with aclosing(repair.steps(context.cancel)) as steps:
-        async for step in steps:
-            yield step
+    with CancelScope.linked_to(context.cancel, context.budget.end_scope) as scope:
+        async with aclosing(repair.steps(scope)) as steps:
+            async for step in steps:
+                yield step
 
 
 async def answer(context: ResearchContext) -> AsyncGenerator[Step, None]:
