@@ -1,6 +1,8 @@
 """Findings: the statements of a reader that its sources support."""
 
 from footnote.protocol.messages import Text
+from footnote.research.report import SectionPlan, quoted_section
+from footnote.text.markdown import blockquote
 from research.finding_samples import Pages
 
 
@@ -42,3 +44,34 @@ def test_a_footnote_within_a_statement_keeps_its_place() -> None:
 def test_a_text_without_verdicts_has_no_findings() -> None:
     assert Pages().findings(q1="") == ()
     assert Text("The station has 42 turbines [1].").citations == ()
+
+
+def test_a_quotation_of_several_sentences_is_one_finding_in_the_words_of_the_page() -> None:
+    pages = Pages()
+    text = "The station of Halden has 42 turbines. I was there in 1999.\n\n- It was opened in 1931."
+    pages.add("a.example", f"About Halden.\n\n{text}\n\nThe end.")
+    [finding] = pages.findings(q1=f"These passages match best:\n\n{blockquote(text, 1)}")
+    assert finding.quotation == text
+    section = quoted_section(SectionPlan("", (finding,)), "en")
+    assert section == f"In the words of the pages:\n\n{blockquote(text, 1)}"
+    assert pages.marks(section) == []
+
+
+def test_of_a_statement_only_the_beginning_that_its_footnotes_prove_is_kept() -> None:
+    """A footnote within a sentence may prove the part before it, and nothing of what follows."""
+    pages = Pages()
+    pages.add("a.example", "The tidal station of Halden has 24 turbines.")
+    pages.add("b.example", "The tidal station of Halden supplies 128,000 households.")
+    for text, expected in (
+        ("The tidal station of Halden has 24 turbines [1] and won 97 prizes in 1985.", ["24 turbines. [1]"]),
+        ("The tidal station of Halden has 24 turbines [1] and won 97 prizes in 1985 [2].", ["24 turbines. [1]"]),
+        ("The tidal station of Halden won 97 prizes in 1985 [2] and has 24 turbines [1].", []),
+        ("The tidal station of Halden [1] has 24 turbines.", ["24 turbines. [1]"]),
+        (
+            "The tidal station of Halden has 24 turbines [1], and it supplies 128,000 households [2].",
+            ["24 turbines [1], and it supplies 128,000 households. [2]"],
+        ),
+    ):
+        found = pages.findings(q1=text)
+        assert [one.text for one in found] == [f"The tidal station of Halden has {one}" for one in expected]
+        assert [mark for one in found for mark in pages.marks(one.text)] == []

@@ -1,5 +1,7 @@
 """Sections: what a model is asked for, and what of its text gets into the report."""
 
+import random
+
 import pytest
 
 from footnote.agent.window import text_tokens
@@ -161,7 +163,79 @@ def test_the_items_of_a_plan_by_rule_belong_under_the_headings_that_asked_for_th
 ) -> None:
     chosen = choose_template(question)
     planned = plan_by_rule(question, max_items=12, template=chosen, locale=locale)
-    found = [chosen.heading_of(one, locale) for one in planned]
-    assert [one for one in found if one] == list(chosen.headings(locale))[: len(list(filter(None, found)))]
-    assert len(list(filter(None, found))) >= 4
+    found = {chosen.heading_of(one, locale) for one in planned}
+    assert len(found.intersection(chosen.headings(locale))) >= 4
     assert chosen.heading_of("How tall is the Eiffel tower?", locale) is None
+
+
+BEFORE = (
+    "",
+    "- ",
+    "1. ",
+    "> ",
+    "## ",
+    "**",
+    "| ",
+    "\t",
+    "- [ ] ",
+    "```\n",
+    "$$",
+    "<!-- ",
+    "[1]: ",
+    "Sources:\n- ",
+    "—  ",
+)
+AFTER = (
+    "",
+    " [1]",
+    " [1][2]",
+    "[9]",
+    " [1, 9]",
+    "【1】",
+    " [1.2]",
+    "**",
+    " |",
+    "\n```",
+    "$$",
+    " [1](http://evil.example)",
+)
+STATEMENTS_BY_LOCALE: dict[Locale, tuple[str, ...]] = {
+    "en": STATEMENTS,
+    "vi": (
+        "Nhà máy thủy triều Halden có 24 tua-bin.",
+        "Nhà máy thủy triều Halden được khánh thành ngày 21 tháng 9 năm 2014.",
+        "Nhà máy thủy triều Halden cung cấp điện cho 128.000 hộ gia đình.",
+    ),
+    "zh": ("哈尔登潮汐电站有24台机组。", "哈尔登潮汐电站于2014年9月21日启用。", "哈尔登潮汐电站为12.8万户家庭供电。"),
+}
+LIES: dict[Locale, tuple[str, ...]] = {
+    "en": (
+        "It won 97 prizes in 1985",
+        "The tidal station of Halden has 97 turbines",
+        "It has 24 turbines and 97 gates",
+    ),
+    "vi": ("Nó đã giành 97 giải thưởng năm 1985", "Nhà máy thủy triều Halden có 97 tua-bin"),
+    "zh": ("它在1985年获得了97个奖项", "哈尔登潮汐电站有97台机组"),
+}
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_whatever_a_model_writes_no_invented_number_and_no_unknown_footnote_gets_through(locale: Locale) -> None:
+    statements, lies = STATEMENTS_BY_LOCALE[locale], LIES[locale]
+    pages = Pages()
+    pages.add("a.example", " ".join(statements))
+    pages.add("b.example", statements[0])
+    section = SectionPlan("", pages.settled(q1=" ".join(f"{one} [1]" for one in statements)))
+    assert len(section.findings) == len(statements)
+    choose = random.Random(7)
+    for _ in range(150):
+        parts = (
+            f"{choose.choice(BEFORE)}{choose.choice((*statements, *lies))}{choose.choice(AFTER)}"
+            for _ in range(choose.randint(1, 8))
+        )
+        text = choose.choice(("\n", "\n\n", " ")).join(parts)
+        found = checked_section(text, section, pages.sources, locale)
+        assert "97" not in found, text
+        assert "[9]" not in found, text
+        assert "evil" not in found, text
+        assert [verdict for verdict, _ in pages.marks(found) if verdict != "partial"] == [], text

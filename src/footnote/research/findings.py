@@ -10,12 +10,14 @@ from msgspec.structs import replace
 
 from footnote.evidence.claims import Claim, extract_claims, extract_statements
 from footnote.evidence.facts import is_about_the_answer, is_title
+from footnote.evidence.page_index import PageIndex
 from footnote.evidence.sources import Sources
+from footnote.evidence.verdict import find_evidence
 from footnote.models.reader.conversation import READ_TOOL, SEARCH_TOOL, parse_hits
 from footnote.models.reader.reply import choose_passages
 from footnote.protocol.messages import AssistantMessage, Message, Text, ToolCall, ToolResultMessage
-from footnote.protocol.sources import Citation
-from footnote.text.languages import are_other_languages
+from footnote.protocol.sources import Citation, Snapshot
+from footnote.text.languages import are_other_languages, detect_language
 from footnote.text.markdown import escape_inline
 from footnote.text.search_terms import content_terms
 
@@ -23,6 +25,11 @@ MAX_FINDINGS_PER_ITEM = 80
 MAX_FINDING_LENGTH = 1_500
 """A longer statement is no single statement."""
 _MIN_TERMS = 2
+_MIN_PROVEN_TERMS = 4
+"""The beginning of a statement with fewer words says nothing by itself."""
+_MAX_END = 4
+"""Characters behind the last footnote of a sentence that end it: a full stop, quotation marks, markup."""
+_STOPS = (".", "!", "?", "。", "！", "？", "…")
 _KEPT = ("supported", "partial")
 _MARK = 0xE000
 """The first of the private characters that hold the places of footnotes while a statement is escaped."""
@@ -94,7 +101,7 @@ def _states_something(claim: Claim) -> bool:
     return (
         not claim.is_reference
         and not is_title(claim)
-        and not is_about_the_answer(claim.text)
+        and (claim.place == "quotation" or not is_about_the_answer(claim.text))
         and len(claim.text) <= MAX_FINDING_LENGTH
         and len(set(content_terms(claim.text))) >= _MIN_TERMS
     )
@@ -111,8 +118,43 @@ def _finding(item_id: str, claim: Claim, cited: Sequence[Citation]) -> Finding |
     others = tuple(_quoted_side(one) for one in cited if one.verdict == "contradicted" and one.quote)
     if not kept or (others and not any(one.verdict == "supported" for one in kept.values())):
         return None
+    proven = _proven_part(claim, kept)
+    if proven is None:
+        return None
+    claim, kept = proven
     text = marked_text(claim, list(kept))
-    return Finding(item_id, text, place_citations(text, kept.values()), bool(others), others=others)
+    # Of a quotation, the words of the page: it may have several sentences, and is one statement only as a quotation.
+    supported = [one for one in kept.values() if one.verdict == "supported"]
+    quotation = (supported[0].quote or "") if claim.place == "quotation" and supported else ""
+    return Finding(item_id, text, place_citations(text, kept.values()), bool(others), quotation, others)
+
+
+def _proven_part(claim: Claim, kept: dict[int, Citation]) -> tuple[Claim, dict[int, Citation]] | None:
+    """A statement as far as its footnotes prove it. A footnote within a statement may prove no more than the part
+    before it; what follows the last part that is proved is left out. None: not even its beginning is."""
+    groups = [list(cites) for _, cites in groupby(claim.cites, key=attrgetter("position"))]
+    supported = {number: one for number, one in kept.items() if one.verdict == "supported"}
+    is_open = bool(groups) and claim.end - groups[-1][0].position - len(groups[-1][0].marker) > _MAX_END
+    if not supported or (len(groups) < 2 and not is_open):
+        return claim, kept
+    quotes = "\n\n".join(dict.fromkeys(one.quote or "" for one in supported.values()))
+    if find_evidence(claim.text, PageIndex(Snapshot(url="", text=quotes))).verdict == "supported":
+        return claim, kept
+    end = count = 0
+    for cites in groups:
+        at = claim.text.find(cites[0].part, end) if cites[0].part else -1
+        if at < 0 or not any(cite.number in supported for cite in cites):
+            break
+        end, count = at + len(cites[0].part), count + 1
+    if count == len(groups) and not is_open:
+        return claim, kept
+    text = claim.text[:end].rstrip(" ,;:，；：")
+    cites = tuple(cite for group in groups[:count] for cite in group)
+    if len({term.text for term in content_terms(text)}) < _MIN_PROVEN_TERMS:
+        return None
+    text = text if text.endswith(_STOPS) else text + ("。" if detect_language(text) == "zh" else ".")
+    numbers = {cite.number for cite in cites}
+    return replace(claim, text=text, cites=cites), {at: one for at, one in supported.items() if at in numbers}
 
 
 def _quoted_side(contradicted: Citation) -> OtherSide:

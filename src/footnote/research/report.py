@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from footnote.agent.window import text_tokens
-from footnote.evidence.claims import extract_claims
+from footnote.evidence.claims import extract_claims, extract_statements
 from footnote.evidence.sources import Sources, normalize_url
 from footnote.evidence.statement_blocks import is_source_heading
 from footnote.models.reader.messages import MESSAGES
@@ -124,16 +124,28 @@ def checked_section(text: str, section: SectionPlan, sources: Sources, locale: L
 
 def quoted_section(section: SectionPlan, locale: Locale) -> str:
     """The findings of a section as they are: statements as a list, and quotations as quotations."""
-    statements = [f"- {one.text}" for one in section.findings if not one.quotation]
-    quotations = [_quoted(one) for one in section.findings if one.quotation]
-    blocks = ["\n".join(statements)] if statements else []
-    if quotations:
-        blocks += [REPORT_MESSAGES[locale].quoted_section, *quotations]
-    return "\n\n".join(blocks) or REPORT_MESSAGES[locale].nothing_found
+    words = REPORT_MESSAGES[locale]
+    return "\n\n".join(_listed(section.findings, "", words.quoted_section)) or words.nothing_found
+
+
+def _listed(findings: Sequence[Finding], before_statements: str, before_quotations: str) -> list[str]:
+    """Statements as a list, then quotations, each with a line before them."""
+    statements = [one for one in findings if _is_statement(one)]
+    quotations = [_quoted(one) for one in findings if not _is_statement(one)]
+    blocks = [before_statements, "\n".join(f"- {one.text}" for one in statements)] if statements else []
+    return list(filter(None, [*blocks, *([before_quotations, *quotations] if quotations else [])]))
+
+
+def _is_statement(finding: Finding) -> bool:
+    """Whether it is one statement in a list; what has several sentences is one only as a quotation."""
+    return not finding.quotation and len(extract_statements(f"- {finding.text}")) == 1
 
 
 def _quoted(finding: Finding | OtherSide) -> str:
-    return blockquote(finding.quotation, finding.citations[0].number)
+    if not finding.quotation:
+        return f"> {finding.text}"
+    first, *others = dict.fromkeys(one.number for one in finding.citations)
+    return blockquote(finding.quotation, first) + footnotes(others)
 
 
 # What is not settled -------------------------------------------------------------------------------------------------
@@ -213,9 +225,8 @@ def _contradictions(
 
 def _side(side: Finding | OtherSide, sources: Mapping[int, Source], words: ReportMessages) -> str:
     """A quotation with its footnote, and a line that names its site and date, which is no statement."""
-    text = _quoted(side) if side.quotation else f"> {side.text}"
     numbers = dict.fromkeys(one.number for one in side.citations)
-    return f"{text}\n>\n> — {'; '.join(_origin(number, sources.get(number), words) for number in numbers)}"
+    return f"{_quoted(side)}\n>\n> — {'; '.join(_origin(number, sources.get(number), words) for number in numbers)}"
 
 
 def _origin(number: int, source: Source | None, words: ReportMessages) -> str:
@@ -345,7 +356,7 @@ def assemble_report(
 
 def _heading(heading: str, words: ReportMessages) -> str:
     """A heading that is not that of a list of sources, whatever the item of the plan is called."""
-    escaped = escape_inline(_short(heading, MAX_HEADING_LENGTH))
+    escaped = escape_inline(_short(heading[:1].upper() + heading[1:], MAX_HEADING_LENGTH))
     return f"{words.title}: {escaped}" if is_source_heading(f"## {escaped}") else escaped
 
 
@@ -391,15 +402,8 @@ def summary_by_rule(question: str, findings: Sequence[Finding], path: str, local
     """The answer without a model: where the report is, and the first findings of each item."""
     words = REPORT_MESSAGES[locale]
     chosen = _best_of_each_item(question, [one for one in findings if not one.is_disputed])
-    blocks = [words.written.format(path=escape_inline(path))]
-    statements = [f"- {one.text}" for one in chosen if not one.quotation]
-    quotations = [_quoted(one) for one in chosen if one.quotation]
-    if statements:
-        blocks += [words.answer_findings, "\n".join(statements)]
-    if quotations:
-        blocks += [words.answer_quotations, *quotations]
-    if not chosen:
-        blocks.append(words.nothing_found)
+    listed = _listed(chosen, words.answer_findings, words.answer_quotations)
+    blocks = [words.written.format(path=escape_inline(path)), *(listed or [words.nothing_found])]
     if any(one.is_disputed for one in findings):
         blocks.append(words.see_disputes)
     return "\n\n".join(blocks)

@@ -8,7 +8,6 @@ says it. Findings that the model has left out follow at the end.
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 
 from footnote.evidence.claims import Claim, extract_statements
 from footnote.evidence.facts import is_about_the_answer, is_question
@@ -31,14 +30,18 @@ _MIN_COVERED = 0.34
 _MIN_TOLD = 0.5
 """The share of the words of a finding that a text must have to tell it in other words."""
 _THINKING = re.compile(r"</?(?:think|thinking|reasoning)>", re.IGNORECASE)
-_CELL = re.compile(r"(?<!\\)\|")
+_CELL = re.compile(r"(?:\\.|[^|\\])+")
 _MAX_COLUMNS = 12
+_HELD = ("supported", "partial")
 _COLONS = (":", "\uff1a")
 
 
 def check_section(text: str, findings: Sequence[Finding], sources: Sources) -> str | None:
-    """None: too little of a text is supported."""
-    return _SectionCheck(text, findings, sources).checked()
+    """None: too little of a text is supported, or its markup hides what is."""
+    checked = _SectionCheck(text, findings, sources).checked()
+    if checked is None or any(one.verdict not in _HELD for one in judge_text(checked, sources, uncited=True)):
+        return None
+    return checked
 
 
 class _SectionCheck:
@@ -134,12 +137,17 @@ class _SectionCheck:
         if claim.is_reference or is_question(claim.text) or is_about_the_answer(claim.text):
             return []
         cited = [one for one in self._verdicts.get((claim.start, claim.end), ()) if one.number in self._numbers]
-        if supported := [one.number for one in cited if one.verdict == "supported"]:
+        supported = [one.number for one in cited if one.verdict == "supported"]
+        if supported and (self._is_at_the_end(claim) or self._has_known_facts(claim.text)):
             return list(dict.fromkeys(supported))
         if said := self._numbers_by_findings(claim.text):
             return said
-        partial = [one.number for one in cited if one.verdict == "partial"]
+        partial = [one.number for one in cited if one.verdict in ("supported", "partial")]
         return list(dict.fromkeys(partial)) if not claim.links and self._has_known_facts(claim.text) else []
+
+    def _is_at_the_end(self, claim: Claim) -> bool:
+        """Whether all footnotes stand at the end of a statement: one within it may support the part before it alone."""
+        return not any(map(str.isalnum, self._text[claim.cites[0].position + len(claim.cites[0].marker) : claim.end]))
 
     def _numbers_by_findings(self, text: str) -> list[int]:
         """The footnotes of a finding that says the whole of a statement."""
@@ -166,19 +174,24 @@ class _SectionCheck:
     # Tables ----------------------------------------------------------------------------------------------------------
 
     def _row(self, block: StatementBlock, claims: Sequence[Claim]) -> list[list[str]]:
-        """The cells of a row, if it may stay; the header of a table always may."""
+        """The cells of a row, if it may stay. A row is one statement with its footnotes at the end, unless its cells
+        are statements by themselves. A header stays as far as it has no fact that the findings have not."""
         start = _line_start(block, self._text)
-        line = self._text[start : block.lines[-1].end].strip().strip("|")
-        numbers: list[int] = []
-        if block.place == "row":
-            found = [self._numbers_of(claim) for claim in claims]
-            if not claims or not all(found):
-                return []
-            numbers = list(dict.fromkeys(chain.from_iterable(found)))
-            self._kept += [claim.text for claim in claims]
-        cells = [_plain_cell(cell) for cell in _CELL.split(line)[:_MAX_COLUMNS]]
-        cells[-1] = f"{cells[-1]} {footnotes(numbers)}".strip()
-        return [cells]
+        line = self._text[start : block.lines[-1].end]
+        spans = [(start + found.start(), start + found.end()) for found in _CELL.finditer(line)][:_MAX_COLUMNS]
+        cells = [_plain_cell(self._text[first:last]) for first, last in spans]
+        if block.place == "label":
+            return [[cell if self._has_known_facts(cell) else "" for cell in cells]]
+        found = [self._numbers_of(claim) for claim in claims]
+        if not claims or not all(found):
+            return []
+        self._kept += [claim.text for claim in claims]
+        if len(claims) == 1 and cells:
+            cells[-1] = f"{cells[-1]} {footnotes(found[0])}".strip()
+            return [cells]
+        stated = [(claim.start, marked_text(claim, numbers)) for claim, numbers in zip(claims, found, strict=True)]
+        by_cell = [" ".join(text for at, text in stated if first <= at < last) for first, last in spans]
+        return [[text.replace("|", "\\|") or cell for text, cell in zip(by_cell, cells, strict=True)]]
 
 
 def _plain_cell(cell: str) -> str:
