@@ -18,6 +18,13 @@ def _addresses(text: str) -> list[str]:
     return _footnoted(text)[1]
 
 
+AUTHORS = (
+    "\n\n## References\n\nSmith, J. (2020). Towers. https://a.example/\n\n"
+    "Nguyễn, T., & Lee, K. (2019). Old towers. https://b.example/"
+)
+AUTHORS_IN_LINES = "\n\nReferences\n\nSmith, J. (2020). A. https://a.example/\nLee, K. (2021). B. https://b.example/"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -41,6 +48,19 @@ def _addresses(text: str) -> list[str]:
         ("它很旧（来源：https://a.example/）。它很红。", "它很旧 [1]。它很红。"),
         ("它很旧，详见https://a.example/页面。", "它很旧 [1]。"),
         ("Nó rất cũ (nguồn: [BBC](https://a.example/)).", "Nó rất cũ [1]."),
+        ("It is old.¹,²\n\nSources\n\n¹ https://a.example/\n² https://b.example/", "It is old.[1][2]"),
+        ("It covers 30 m².¹\n\nReferences\n\n1. https://a.example/\n2. https://b.example/", "It covers 30 m².[1]"),
+        ("It is old (arXiv:2301.01234v2).", "It is old [1]."),
+        (f"It is old (Smith, 2020; Nguyễn & Lee, 2019, p. 3).{AUTHORS}", "It is old [1][2]."),
+        (
+            f"Smith et al. (2020) say that it is old. It is red.{AUTHORS}",
+            "Smith et al. say that it is old. [1] It is red.",
+        ),
+        (f"It is old (Smith, 2020).{AUTHORS_IN_LINES}", "It is old [1]."),
+        (
+            f"It is old (Smith, 2021), as in (2020) or (Jones, 2020).{AUTHORS}",
+            "It is old (Smith, 2021), as in (2020) or (Jones, 2020).",
+        ),
         ("It is old [7] 【3†source】.", r"It is old \[7\] ."),
         ("`[a](https://a.example/)` and ![b](https://b.example/i.png)", None),
         ("- [A page](https://a.example/)\n- [Another](https://b.example/)", None),

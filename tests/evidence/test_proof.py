@@ -2,6 +2,7 @@
 
 from footnote.evidence.proof import count_verdicts, judge_text
 from footnote.evidence.sources import Sources
+from footnote.evidence.verdict import check_citations
 from footnote.protocol.sources import ProofCounts, Snapshot
 
 from .samples import snapshot, source, sources_of
@@ -111,6 +112,15 @@ def test_verdicts_are_counted_by_statement() -> None:
     text = "Hanoi has 8.4 million people [1][2]. Hue was founded in 1306. Hue is old (https://unread.example/)."
     counted = count_verdicts(judge_text(text, sources_of(HANOI, HUE), uncited=True))
     assert counted == ProofCounts(statements=3, supported=1, uncited=1, unread=1)
+
+
+def test_what_one_source_contradicts_is_not_undone_by_another_that_supports_it() -> None:
+    text = "The lake froze in the winter of 1709 [1][2]."
+    pages = "The lake froze in the winter of 1709.", "The lake froze in the winter of 1719."
+    citations = check_citations(text, sources_of(*pages))
+    assert [one.verdict for one in citations] == ["supported", "contradicted"]
+    counts = count_verdicts(citations)
+    assert (counts.statements, counts.supported, counts.contradicted) == (1, 0, 1)
 
 
 def test_the_same_text_and_pages_always_get_the_same_verdicts() -> None:

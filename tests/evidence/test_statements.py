@@ -210,6 +210,48 @@ def test_a_link_belongs_to_its_sentence(text: str, expected: tuple[str, str, str
 
 
 @pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("It is 330 m tall [facts](https://a.b/c).", "It is 330 m tall."),
+        ("It is 330 m tall. [Tower facts](https://a.b/c)", "It is 330 m tall."),
+        ("It is 330 m tall. [Reuters](https://a.b/c), [AP](https://a.b/d). It is old.", "It is 330 m tall."),
+        ("It is 330 m tall (source: [Reuters](https://a.b/c), AP).", "It is 330 m tall."),
+        ("It is 330 m tall (source: Reuters, AP) [1].", "It is 330 m tall."),
+        ("It is 330 m tall. Source: [Reuters](https://a.b/c)", "It is 330 m tall."),
+        ("Nó cao 330 m. [Xem thêm](https://a.b/c)", "Nó cao 330 m."),
+        ("它高330米。[来源](https://a.b/c)", "它高330米。"),
+        # A part of the sentence, and a sentence.
+        ("It stands in [Paris](https://a.b/c).", "It stands in Paris."),
+        ("It is old, says the [report](https://a.b/c).", "It is old, says the report."),
+        ("[It was built in 1889.](https://a.b/c)", "It was built in 1889."),
+    ],
+)
+def test_the_name_of_a_source_is_no_part_of_the_statement(text: str, shown: str) -> None:
+    first = extract_statements(text)[0]
+    assert first.text == shown
+    assert first.links or first.cites
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "[1] https://a.b/c",
+        "[1] <https://a.b/c>\n[2] https://a.b/d",
+        "- [1] [Reuters](https://a.b/c)",
+        "Sources\n\n- [1] https://a.b/c",
+    ],
+)
+def test_where_a_number_leads_is_no_footnote_of_the_statement_before_it(entry: str) -> None:
+    statement, *entries = extract_statements(f"It is 330 m tall.\n\n{entry}\n")
+    assert (statement.cites, statement.links) == ((), ())
+    assert all(one.is_reference for one in entries)
+    assert entries[0].cites[0].number == 1
+    # A number or an address alone is one.
+    assert extract_statements("It is 330 m tall.\n\n[1]")[0].cites
+    assert extract_statements("It is 330 m tall.\n\nhttps://a.b/c")[0].links
+
+
+@pytest.mark.parametrize(
     "text",
     ["`https://a.b/c`", "```\nhttps://a.b/c\n```", "[top](#top)", "[file](/report.md)", "![x](https://a.b/c.png)"],
 )

@@ -157,6 +157,34 @@ async def test_a_page_that_cannot_be_read_ends_the_run_with_the_reason(server: S
 
 
 @pytest.mark.parametrize(
+    ("locale", "message"),
+    [("vi", "Không đọc được {}: trang trả về lỗi (HTTP 404)."), ("zh", "无法读取 {}：网站返回了错误 (HTTP 404)。")],
+)
+async def test_the_reason_is_in_the_language_of_the_reader(server: ServerHarness, site: Web, locale: str, message: str):
+    _, events = await check(server.local, url=site.url("/gone"), locale=locale)
+    [error] = [one["error"] for one in events if one["type"] == "error"]
+    assert error["params"]["reason"] == message.format(site.url("/gone"))
+    _, events = await check(server.local, text=f"It is heavy, see {site.url('/gone')}.", locale=locale)
+    assert message.format("")[-16:-1].strip() in str(events)
+
+
+async def test_the_same_id_twice_is_one_check(server: ServerHarness, site: Web):
+    body = {"text": _report(site), "client_id": "a-check-1"}
+    first, second = await asyncio.gather(*(server.local.request("POST", "/v2/checks", body) for _ in range(2)))
+    assert (first.status, second.status) == (202, 202)
+    assert first.json == second.json
+    await server.local.run_events(first.json["run_id"])
+    again = await server.local.request("POST", "/v2/checks", {"text": "Another text.", "client_id": "a-check-1"})
+    assert again.json["run_id"] == first.json["run_id"]
+    other = await server.local.request("POST", "/v2/checks", {**body, "client_id": "a-check-2"})
+    assert other.json["session_id"] != first.json["session_id"]
+    sessions = (await server.local.request("GET", "/v2/sessions")).json["sessions"]
+    assert len(sessions) == 2
+    refused = await server.local.request("POST", "/v2/checks", {**body, "client_id": "no spaces"})
+    assert refused.status == 400
+
+
+@pytest.mark.parametrize(
     ("body", "status", "code"),
     [
         ({}, 400, "check_needs_one"),

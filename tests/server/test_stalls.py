@@ -200,6 +200,41 @@ async def test_no_check_holds_up_the_event_loop(tmp_path: Path, upstream: Upstre
             await server.ask(LargeRequest(name, "GET", f"{session}/files/citations?file_path=/checked.md"))
 
 
+JUDGED = {
+    "statements": "".join(f"The bridge of town {one} opened in {1500 + one % 500} [1]. " for one in range(20_000)),
+    "paragraphs": "".join(f"Oxygen was isolated in {1500 + one % 500} by Scheele [1].\n\n" for one in range(20_000)),
+    "footnotes": "So [1]. " * 120_000,
+    "one sentence": "word and " * 32_000 + "[1].",
+    "a table": "| a | b |\n|---|---|\n" + "| The bridge opened in 1931 | it is old [1] |\n" * 20_000,
+    "links": "It is so [1]. "
+    + "".join(f"It is old, see [facts](https://example.org/{one}) (source: A, B). " for one in range(12_000)),
+    "brackets": "It is so [1]. " + "(source: [" * 90_000,
+    "Chinese": "这座桥于1931年通车[1]。" * 60_000,
+}
+
+
+async def test_no_judging_of_a_long_file_holds_up_the_event_loop(tmp_path: Path, upstream: Upstream):
+    hosts = "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS"
+    async with (
+        Web() as web,
+        watch_server(tmp_path, upstream, **{hosts: f'["{web.host}"]', "FOOTNOTE_CITATIONS_MODEL": "off"}) as server,
+    ):
+        text = f"Oxygen was isolated by Scheele ({web.url('/en/Oxygen')})."
+        started = await server.call("POST", "/v2/checks", {"text": text})
+        await server.ask(LargeRequest("check", "GET", f"/v2/runs/{started['run_id']}/events"))
+        path = f"/v2/sessions/{started['session_id']}/files"
+        for number, (name, content) in enumerate(JUDGED.items()):
+            edit = {"file_path": f"/{number}.md", "content": content, "base_hash": None}
+            await server.ask(LargeRequest(name, "PUT", f"{path}/content", as_json(edit)))
+            body = await server.ask(LargeRequest(name, "GET", f"{path}/citations?file_path=/{number}.md"))
+            assert json.loads(body)["citations"], name
+            # An edit judges what has changed.
+            base = hashlib.sha256(content.encode()).hexdigest()
+            edit = {"file_path": f"/{number}.md", "content": f"It is new [1].\n\n{content}", "base_hash": base}
+            await server.ask(LargeRequest(name, "PUT", f"{path}/content", as_json(edit)))
+            await server.ask(LargeRequest(name, "GET", f"{path}/citations?file_path=/{number}.md"))
+
+
 def answers() -> dict[str, Any]:
     return {
         "words": say("word and " * 890_000),

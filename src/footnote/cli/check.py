@@ -22,6 +22,7 @@ from footnote.cli.terminal.lines import UNICODE, Line, StyledText, Tone, symbols
 from footnote.config.environment import process_environment
 from footnote.evidence.check_report import WORDS, JudgedStatement, counts_line, judged_statements
 from footnote.evidence.links import with_markdown_links
+from footnote.evidence.unread_reasons import unread_reason
 from footnote.protocol.errors import FootnoteError, UsageError
 from footnote.protocol.events import BlockStart, ErrorBody, ErrorEvent, MessageDelta, ToolProgress, ToolResultBlock
 from footnote.protocol.files import FileCitations
@@ -92,7 +93,8 @@ class CheckedSource(Struct, frozen=True):
 
 
 class CheckedStatement(Struct, frozen=True):
-    """`verdict` is the best of its citations, `sources` are their numbers; offsets are those in `text` of the check."""
+    """`verdict` is the best of its citations, or `contradicted` if one of them is. `sources` are their numbers; offsets
+    are those in `text` of the check."""
 
     text: str
     verdict: Verdict
@@ -213,7 +215,7 @@ class _CheckCommand:
         screen, options = self._screen, self._live.options
         words = WORDS[options.locale]
         layout = Layout(screen.answer_columns, symbols_for(screen.out.encoding), options.locale)
-        reasons = {page.url: page.reason for page in result.receipt.pages if page.reason}
+        reasons = {page.url: unread_reason(page, options.locale) for page in result.receipt.pages if page.reason}
         by_number = {source.number: reasons.get(source.url) for source in result.sources}
         shown = [one for one in statements if not (options.quiet and one.verdict in _FINE)]
         if rows := [row for one in shown for row in _statement_lines(one, by_number, layout, options.locale)]:

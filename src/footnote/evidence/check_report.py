@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from footnote.evidence.footnoted import UNADDRESSED
-from footnote.evidence.proof import BEST_FIRST, count_verdicts
+from footnote.evidence.proof import BEST_FIRST, count_verdicts, statement_verdict
+from footnote.evidence.unread_reasons import unread_reason
 from footnote.protocol.sources import Citation, PageReport, Source, Verdict
 from footnote.protocol.tools import Locale
 from footnote.text.markdown import blockquote, escape_inline, markdown_link, markdown_to_text
@@ -169,7 +170,7 @@ class CheckedText(Struct, frozen=True):
 
 
 class JudgedStatement(Struct, frozen=True):
-    """A statement with the best of its verdicts, and the citations behind it."""
+    """A statement with its verdict, and the citations behind it."""
 
     text: str
     verdict: Verdict
@@ -184,7 +185,7 @@ def judged_statements(text: str, citations: Iterable[Citation]) -> tuple[JudgedS
     return tuple(
         JudgedStatement(
             " ".join(markdown_to_text(text[start:end]).split()),
-            BEST_FIRST[min(BEST_FIRST.index(one.verdict) for one in group)],
+            statement_verdict(one.verdict for one in group),
             tuple(group),
         )
         for (start, end), group in sorted(groups.items())
@@ -205,7 +206,7 @@ def check_report(checked: CheckedText, path: str, locale: Locale) -> str:
     parts.append(words.file.format(f"`{path}`"))
     unread = [source for source in checked.sources if source.status != "read"]
     if unread:
-        lines = [_unread_line(source, checked.reports, words) for source in unread]
+        lines = [_unread_line(source, checked.reports, locale) for source in unread]
         parts += [f"### {words.sources}", "\n".join(lines)]
     return "\n\n".join(parts)
 
@@ -244,9 +245,11 @@ def _quotation(statement: JudgedStatement) -> Iterator[str]:
         yield from (f"  {line}" for line in blockquote(quoted.quote, quoted.number).split("\n"))
 
 
-def _unread_line(source: Source, reports: Mapping[str, PageReport], words: CheckWords) -> str:
+def _unread_line(source: Source, reports: Mapping[str, PageReport], locale: Locale) -> str:
     report = reports.get(source.url)
-    reason = words.no_address if source.url.startswith(UNADDRESSED) else (report.reason if report else "") or ""
+    reason = unread_reason(report, locale) if report else ""
+    if source.url.startswith(UNADDRESSED):
+        reason = WORDS[locale].no_address
     return f"- [{source.number}] {_link(source)}" + (f": {escape_inline(reason)}" if reason else "")
 
 

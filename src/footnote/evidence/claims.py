@@ -14,6 +14,17 @@ from operator import itemgetter
 
 from msgspec import Struct
 
+from footnote.evidence.inline_links import (
+    ADDRESS,
+    BRACKET_PAIRS,
+    INLINE_LINK,
+    LINK_TARGET,
+    REFERENCE_LINK,
+    first_address,
+    is_web_address,
+    source_labels,
+    trim_address,
+)
 from footnote.evidence.statement_blocks import StatementBlock, StatementPlace, statement_blocks
 from footnote.text.sentences import Span, sentences
 from footnote.text.terms import terms
@@ -29,22 +40,10 @@ _MAX_RANGE = 20
 
 _ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 _CODE = re.compile(r"(?<![`\\])(`{1,8})(?!`)(.{1,1000}?)(?<!`)\1(?!`)", re.DOTALL)
-_LINK = re.compile(
-    r"(?<!\\)(!?)\[((?:\\.|[^\[\]\\\n]|\[[^\[\]\n]{0,100}\]){0,500})\]\((?:[^()\n]|\([^()\n]{0,500}\)){0,2000}\)"
-)
 _TAG = re.compile(
     r"</?[A-Za-z][^<>\n]{0,300}>|<https?://[^<>\s]{1,2000}>|<!--(?:[^-\n]|-(?!->)){0,1000}-->"
     r"|\*+|~~|(?<!\w)_+|_+(?!\w)"
 )
-_LINK_TARGET = re.compile(r"\s*(?:<([^<>\n]{1,2000})>|([^\s()<>]{1,2000}(?:\([^\s()]{0,500}\)[^\s()<>]{0,500}){0,4}))")
-_REFERENCE_LINK = re.compile(r"(?<![\\!\]])\[([^\[\]\n]{1,300})\]\[([^\[\]\n]{0,60})\]")
-_ADDRESS = re.compile(
-    r"(?:https?://|(?<![\w@./-])www\.(?=\w))[^\s<>\"“”‘’`|\\\[\]{}（）【】「」，。；！？、\u3000]{1,2000}"
-    r"|(?:\bdoi:\s?|(?<![\w./-]))10\.\d{4,9}/[^\s<>\"“”`|\[\]{}，。；]{1,300}",
-    re.IGNORECASE,
-)
-_BRACKET_PAIRS = ("<>", "()", "（）")
-_AFTER_ADDRESS = ".,;:!?'*_~"
 _NAMED_NOTE = re.compile(r"\[\^([^\s\[\]]{1,40})\](?!:)")
 _NOTE_DEFINITION = re.compile(r"^[ \t]{0,3}\[(\^?[^\[\]\n]{1,60})\]:[ \t]*+(?P<body>[^\n]{0,2000})", re.MULTILINE)
 _FORMULA = re.compile(r"(?<![\\$\w])\$(?=[^\s$])[^$\n]{1,300}?(?<=[^\s\\$])\$(?![\d$])")
@@ -170,14 +169,20 @@ def extract_claims(text: str) -> tuple[Claim, ...]:
 def extract_statements(text: str) -> tuple[Claim, ...]:
     """All sentences of a text, list items and rows of tables, in order; not all of them state something."""
     text = text[:MAX_CHARACTERS]
-    addresses = {found[1].casefold(): _first_address(found["body"]) for found in _NOTE_DEFINITION.finditer(text)}
+    addresses = {found[1].casefold(): first_address(found["body"]) for found in _NOTE_DEFINITION.finditer(text)}
     drafts: list[_ClaimDraft] = []
     waiting: list[_FootnoteMark] = []
     cover = _Cover()
     for block in statement_blocks(text):
         body = _ClaimText(text, block, addresses)
         own = body.drafts()
-        if own:
+        if _is_entry(body, block):
+            # `[1] https://…` says where a number leads, and is no footnote of the statement before it.
+            entry = StatementBlock("reference", block.lines)
+            drafts.append(_ClaimDraft(body.all_marks[0].start, body.all_marks[-1].end, (), entry))
+            drafts[-1].marks += body.all_marks
+            cover.add_line_of_sources(body.marks, entry)
+        elif own:
             own[0].marks += waiting
             waiting = []
             body.assign_marks(own)
@@ -193,6 +198,14 @@ def extract_statements(text: str) -> tuple[Claim, ...]:
         drafts.append(_ClaimDraft(waiting[0].start, waiting[-1].end, (), None))
         drafts[-1].marks += waiting
     return tuple(draft.claim() for draft in drafts)
+
+
+def _is_entry(body: "_ClaimText", block: StatementBlock) -> bool:
+    """Whether a block is an entry of a list of sources: a number, then its address or link, and no words besides."""
+    marks = body.all_marks
+    if not marks or body.says_something:
+        return False
+    return block.kind == "reference" or (bool(marks[0].numbers) and any(mark.link for mark in marks[1:]))
 
 
 class _Cover:
@@ -243,24 +256,6 @@ def _is_lead(draft: _ClaimDraft) -> bool:
     return draft.text.rstrip("*_ ").endswith((":", "："))
 
 
-def _first_address(body: str) -> str:
-    """The first address in the definition of a note."""
-    found = _ADDRESS.search(body)
-    return _trim_address(found.group()) if found else ""
-
-
-def _trim_address(written: str) -> str:
-    """An address without the punctuation of the sentence around it."""
-    written = written.rstrip(_AFTER_ADDRESS)
-    while written.endswith(")") and written.count(")") > written.count("("):
-        written = written[:-1].rstrip(_AFTER_ADDRESS)
-    return written
-
-
-def _is_web_address(address: str) -> bool:
-    return address[:8].casefold().startswith(("http://", "https://", "www."))
-
-
 class _ClaimText:
     """A block without its markers and markup."""
 
@@ -275,6 +270,8 @@ class _ClaimText:
             self._show(line.start - self._offset, line.end - self._offset)
         self._links: list[_FootnoteMark] = []
         self._no_marker = self._hide_markup()
+        for label in source_labels(self._raw, self._shown_text()):
+            self._hide(label.start, label.end, markup=False)
         self.marks = tuple(self._find_marks())
         self._links += self._named_notes()
         self._marker_ends = {mark.end - self._offset for mark in self.marks}
@@ -297,10 +294,10 @@ class _ClaimText:
         for formula in _FORMULA.finditer(self._raw):
             if _IS_FORMULA.search(formula.group()):
                 blocked[formula.start() : formula.end()] = b"\1" * (formula.end() - formula.start())
-        for link in _LINK.finditer(self._raw):
+        for link in INLINE_LINK.finditer(self._raw):
             if any(blocked[link.start() : link.end()]):
                 continue
-            target = _LINK_TARGET.match(self._raw, link.end(2) + 2, link.end())
+            target = LINK_TARGET.match(self._raw, link.end(2) + 2, link.end())
             if target and not link[1]:
                 self._add_link(link, target[1] or target[2])
             if not link[1] and self._are_brackets(link.start(), link.end()):
@@ -320,19 +317,19 @@ class _ClaimText:
 
     def _hide_addresses(self, blocked: bytearray) -> None:
         """Hides addresses and DOIs in the text, and takes links by a reference (`[text][name]`) for what they are."""
-        for link in _REFERENCE_LINK.finditer(self._raw):
+        for link in REFERENCE_LINK.finditer(self._raw):
             name = (link[2] or link[1]).casefold()
             if name in self._addresses and not name.isdigit() and not any(blocked[link.start() : link.end()]):
                 self._add_link(link, self._addresses[name])
                 self._hide(link.start(), link.start(1))
                 self._hide(link.end(1), link.end())
                 blocked[link.start() : link.end()] = b"\1" * (link.end() - link.start())
-        for found in _ADDRESS.finditer(self._raw):
-            written = _trim_address(found.group())
+        for found in ADDRESS.finditer(self._raw):
+            written = trim_address(found.group())
             start, end = found.start(), found.start() + len(written)
             if "/" not in written or any(blocked[start:end]):
                 continue
-            doi = written[written.find("10.") :] if not _is_web_address(written) else ""
+            doi = written[written.find("10.") :] if not is_web_address(written) else ""
             url = f"https://doi.org/{doi}" if doi else written if "://" in written else f"https://{written}"
             self._links.append(_FootnoteMark(self._offset + start, self._offset + end, written, link=url))
             start, end = (start - 1, end + 1) if self._are_brackets(start, end) else (start, end)
@@ -341,10 +338,10 @@ class _ClaimText:
 
     def _are_brackets(self, start: int, end: int) -> bool:
         """Whether the text between two offsets stands alone in brackets."""
-        return self._raw[max(0, start - 1) : start] + self._raw[end : end + 1] in _BRACKET_PAIRS
+        return self._raw[max(0, start - 1) : start] + self._raw[end : end + 1] in BRACKET_PAIRS
 
     def _add_link(self, link: re.Match[str], address: str) -> None:
-        if _is_web_address(address):
+        if is_web_address(address):
             url = address if "://" in address else f"https://{address}"
             self._links.append(_FootnoteMark(self._offset + link.start(), self._offset + link.end(), address, link=url))
 
@@ -358,6 +355,15 @@ class _ClaimText:
             yield _FootnoteMark(
                 self._offset + found.start(), self._offset + found.end(), address or found.group(), link=address
             )
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there are words beside markers and links."""
+        rest = self._masked_text
+        for mark in self._links:
+            start, end = mark.start - self._offset, mark.end - self._offset
+            rest = rest[:start] + " " * (end - start) + rest[end:]
+        return any(map(str.isalnum, rest))
 
     @property
     def all_marks(self) -> list[_FootnoteMark]:
@@ -378,10 +384,13 @@ class _ClaimText:
             return False
         return bool(_CODE_NAME.match(before.group()) or _CODE_AFTER.match(self._raw, found.end()))
 
+    def _shown_text(self) -> str:
+        return "".join(letter if visible else " " for letter, visible in zip(self._raw, self._visible, strict=True))
+
     def _mask_text(self) -> str:
         """The text with a space for each hidden character, so that offsets stay the same; only the line breaks that end
         a sentence stay."""
-        shown = "".join(letter if visible else " " for letter, visible in zip(self._raw, self._visible, strict=True))
+        shown = self._shown_text()
         pieces: list[str] = []
         for line, following in zip(self._block.lines, [*self._block.lines[1:], None], strict=True):
             start, end = line.start - self._offset, line.end - self._offset

@@ -6,12 +6,15 @@ footnote, a bracket with links only, a bare address. A list of references is tak
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from urllib.parse import quote
 
 from msgspec import Struct
 
+from footnote.evidence.author_years import entry_key, find_author_years
 from footnote.evidence.claims import extract_claims
+from footnote.evidence.inline_links import LABELS
 from footnote.evidence.links import TextLink, find_links
 from footnote.evidence.statement_blocks import is_source_heading
 from footnote.text.markdown import MarkdownLine, markdown_to_text, read_lines
@@ -19,20 +22,16 @@ from footnote.text.markdown import MarkdownLine, markdown_to_text, read_lines
 UNADDRESSED = "urn:reference:"
 """Begins the address of a reference that has none, such as a book."""
 
-_LABELS = (
-    r"sources?|refs?\.?|references?|cit(?:ed|ation)s?|links?|urls?|via|see(?: also)?|cf\.?|at|from|here|doi|web|"
-    r"nguồn(?: tin| tham khảo)?|theo|xem(?: thêm)?|liên kết|dẫn nguồn|来源|來源|出处|链接|链结|参见|参考|见|详见|引自"
-)
-_LABEL_ONLY = re.compile(rf"[\W_]*(?:(?:{_LABELS})[\W_]*){{0,3}}", re.IGNORECASE)
+_LABEL_ONLY = re.compile(rf"[\W_]*(?:(?:{LABELS})[\W_]*){{0,3}}", re.IGNORECASE)
 """What is left of a line, or of the text of a link, that says where something is and nothing else."""
-_LABEL_LINE = re.compile(rf"[\W_]*(?:{_LABELS})\b", re.IGNORECASE)
-_LABEL_BEFORE = re.compile(rf"[(（\[]\s{{0,9}}(?:(?:{_LABELS})\s{{0,3}}[:：]?\s{{0,3}})?\Z", re.IGNORECASE)
+_LABEL_LINE = re.compile(rf"[\W_]*(?:{LABELS})\b", re.IGNORECASE)
+_LABEL_BEFORE = re.compile(rf"[(（\[]\s{{0,9}}(?:(?:{LABELS})\s{{0,3}}[:：]?\s{{0,3}})?\Z", re.IGNORECASE)
 _BETWEEN = re.compile(r"\s{0,9}[,;、，；/|&·]?\s{0,9}(?:and|và|和|及)?\s{0,9}")
 _AFTER = re.compile(r"\s{0,9}[)）\]]")
 _POINTING_BEFORE = re.compile(
-    rf"(?:\A|(?<=[.!?。！？…\])）]))\s{{0,9}}(?:{_LABELS})\s{{0,3}}[:：]?\s{{0,3}}\Z", re.IGNORECASE
+    rf"(?:\A|(?<=[.!?。！？…\])）]))\s{{0,9}}(?:{LABELS})\s{{0,3}}[:：]?\s{{0,3}}\Z", re.IGNORECASE
 )
-_TRAILING_BEFORE = re.compile(rf"\s{{0,9}}[,;，；–—]\s{{0,9}}(?:{_LABELS})\s{{0,3}}[:：]?\s{{0,3}}\Z", re.IGNORECASE)
+_TRAILING_BEFORE = re.compile(rf"\s{{0,9}}[,;，；–—]\s{{0,9}}(?:{LABELS})\s{{0,3}}[:：]?\s{{0,3}}\Z", re.IGNORECASE)
 _TRAILING_AFTER = re.compile(r"\s{0,3}(?=[.。!?！？]|\Z)")
 _POINTING_AFTER = re.compile(r"\s{0,3}(?:[.。]|\Z)")
 _MAX_LABEL = 120
@@ -41,10 +40,13 @@ _MAX_BEFORE = 60
 _MAX_GROUP = 20
 """The most links in one bracket."""
 
+_RAISED_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _NUMBERS = r"\s?\d{1,4}(?:\s?[-–—,;、，；]\s?\d{1,4}){0,20}\s?"
 _MARKER = re.compile(
     rf"(?:<sup>\s?)?(?:\\?\[(?P<numbers>{_NUMBERS})\\?\](?!\()|\[\^(?P<name>[^\]\s]{{1,80}}+)\]|［(?P<wide>{_NUMBERS})］"
     rf"|【(?P<black>{_NUMBERS})(?:†[^】\n]{{0,80}}+)?】)(?:\s?</sup>)?|<sup>(?P<raised>{_NUMBERS})</sup>"
+    rf"|(?P<superscript>[{_RAISED_DIGITS}](?:[{_RAISED_DIGITS},⁻–-]{{0,20}}[{_RAISED_DIGITS}])?)"
 )
 _UNIT_BEFORE = re.compile(r"\b[kcdm]?m\Z|\bft\Z|\bin\Z|\bs\Z|\d\Z")
 _DASH = re.compile(r"\s?[-–—]\s?")
@@ -53,7 +55,9 @@ _MAX_RANGE = 30
 _FOOTNOTE_DEFINITION = re.compile(r"[ ]{0,3}+\[\^([^\]\s]{1,80}+)\]:[ \t]*+")
 _LINK_DEFINITION = re.compile(r"[ ]{0,3}+\[[^\]\n]{1,80}+\]:[ \t]{0,9}+<?https?://", re.IGNORECASE)
 _ENTRY = re.compile(
-    r"[\s>]*+(?:\\?\[\^?(\d{1,4})\\?\]:?|(\d{1,4})[.)、:]|[-*+•‣◦]|(?=<?https?://))[ \t]*+", re.IGNORECASE
+    r"[\s>]*+(?:\\?\[\^?(\d{1,4})\\?\]:?|(\d{1,4})[.)、:]|(?:<sup>)?([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}|(?<=<sup>)\d{1,4})(?:</sup>)?|[-*+•‣◦]"
+    r"|(?=<?https?://))[ \t]*+",
+    re.IGNORECASE,
 )
 _LOOSE_ENTRY = re.compile(r"\s{0,3}\[(\d{1,4})\]:?[ \t]")
 
@@ -186,6 +190,12 @@ class _References:
         self._after_blank = True
         self._read(lines)
 
+    @cached_property
+    def by_author(self) -> dict[str, Reference]:
+        """The entries by author and year."""
+        keys = ((entry_key(one.title), one) for one in self.entries.values())
+        return {key: one for key, one in keys if key}
+
     def covers(self, offset: int) -> bool:
         return self._covered[offset] == 1
 
@@ -213,8 +223,9 @@ class _References:
             self._close()
             self._cover(line.start, line.end)
         elif self._in_list and line.kind != "heading" and (found := _ENTRY.match(body)):
-            self._begin(found[1] or found[2] or str(len(self.entries) + 1), line)
-        elif self._in_list and line.kind != "heading" and self._after_blank and "http" in body:
+            label = found[1] or found[2] or (found[3] or "").translate(_LOWERED)
+            self._begin(label or str(len(self.entries) + 1), line)
+        elif self._in_list and line.kind != "heading" and (entry_key(body) or (self._after_blank and "http" in body)):
             self._begin(str(len(self.entries) + 1), line)
         elif found := self._loose_entry(line):
             self._begin(found, line)
@@ -281,6 +292,7 @@ class _References:
             found = self.entries.get(label) or self.entries.get(marker["name"])
             return found.targets if found else ()
         body = marker["numbers"] or marker["wide"] or marker["black"] or marker["raised"]
+        body = body or marker["superscript"].translate(_LOWERED)
         entries = (self.entries.get(label) or self.entries.get(f"^{label}") for label in _labels(body))
         return tuple(target for entry in entries if entry for target in entry.targets)
 
@@ -316,6 +328,7 @@ def _edits(
             own = links[first:position]
             yield from _line_edits(text, line, own, after_text=after_text)
             yield from _marker_edits(text, line, masked, references)
+            yield from _author_year_edits(text, line, masked, references)
         after_text = line.kind in ("text", "item")
 
 
@@ -323,17 +336,28 @@ def _marker_edits(text: str, line: MarkdownLine, masked: bytearray, references: 
     for found in _MARKER.finditer(text, line.content, line.end):
         if masked[found.start()] or found.group().startswith("\\"):
             continue
-        if found["raised"] and _UNIT_BEFORE.search(text, max(line.content, found.start() - 4), found.start()):
+        if (found["raised"] or found["superscript"]) and _UNIT_BEFORE.search(
+            text, max(line.content, found.start() - 4), found.start()
+        ):
             continue
         targets = references.resolve(found)
         if targets:
             yield _Edit(found.start(), found.end(), "", targets)
         elif found["black"]:
             yield _Edit(found.start(), found.end(), "", ())
-        elif not found["raised"]:
+        elif not (found["raised"] or found["superscript"]):
             # A number that leads nowhere must not lead to a source of ours.
             inside = found["numbers"] or found["wide"] or f"^{found['name']}"
             yield _Edit(found.start(), found.end(), f"\\[{inside}\\]", ())
+
+
+def _author_year_edits(text: str, line: MarkdownLine, masked: bytearray, references: _References) -> Iterator[_Edit]:
+    for found in find_author_years(text, line.content, line.end, references.by_author):
+        if masked[found.start]:
+            continue
+        targets = dict.fromkeys(target for key in found.keys for target in references.by_author[key].targets)
+        start = found.start - (text[found.start - 1 : found.start] == " ")
+        yield _Edit(start, found.end, "" if found.is_narrative else " ", tuple(targets), moves=found.is_narrative)
 
 
 def _line_edits(text: str, line: MarkdownLine, links: Sequence[TextLink], *, after_text: bool) -> Iterator[_Edit]:

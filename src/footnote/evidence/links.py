@@ -1,4 +1,4 @@
-"""The links of a text that somebody else wrote: markdown and HTML links, addresses in the text, and DOIs."""
+"""The links of a text that somebody else wrote: markdown and HTML links, addresses in the text, DOIs and arXiv ids."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +19,7 @@ of Chinese."""
 _TRAILING_PUNCTUATION = ".,;:!?'*_`~"
 _PAIRS = ("()", "[]", "{}")
 DOI_RESOLVER = "https://doi.org/"
+ARXIV = "https://arxiv.org/abs/"
 
 _TICKS = re.compile(r"`++")
 _BRACKET = re.compile(r"\\[\\\[\]`]|[\[\]]|\n[ \t]*+\n")
@@ -34,7 +35,8 @@ _HREF = re.compile(
 _MAX_ANCHOR_TEXT = 1_000
 _ADDRESS = re.compile(
     rf"<(?P<auto>https?://[^\s<>]{{1,2000}}+)>|(?P<url>(?:https?://|(?<![\w@./-])www\.)[^{NON_URL_CHARACTERS}]{{1,2000}}+)"
-    rf"|(?:(?<!\w)doi:?\s?)?(?<![\w./-])(?P<doi>10\.\d{{4,9}}/[^{NON_URL_CHARACTERS}]{{1,300}}+)",
+    rf"|(?:(?<!\w)doi:?\s?)?(?<![\w./-])(?P<doi>10\.\d{{4,9}}/[^{NON_URL_CHARACTERS}]{{1,300}}+)"
+    r"|(?<![\w./-])arxiv:\s?(?P<arxiv>\d{4}\.\d{4,5}(?:v\d{1,2})?|[a-z-]{2,12}(?:\.[a-z]{2})?/\d{7})(?!\w)",
     re.IGNORECASE,
 )
 _WIDE_LETTERS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
@@ -199,6 +201,8 @@ def _addresses(text: str, taken: bytearray) -> Iterator[TextLink]:
             continue
         if found["auto"]:
             yield TextLink(found.start(), found.end(), found["auto"])
+        elif found["arxiv"]:
+            yield TextLink(found.start(), found.end(), ARXIV + found["arxiv"])
         elif found["doi"]:
             doi = strip_punctuation(_without_wide_letters(found["doi"]))
             yield TextLink(found.start(), found.start("doi") + len(doi), DOI_RESOLVER + doi)

@@ -26,6 +26,8 @@ from footnote.protocol.messages import Message, ToolResultMessage, UserMessage
 from footnote.protocol.sources import Citation, Pointer, ProofCounts, Snapshot, Verdict, sources_in
 
 BEST_FIRST: tuple[Verdict, ...] = ("supported", "partial", "contradicted", "unsupported", "unread", "uncited")
+"""The verdicts as they are listed, the best first."""
+_DECIDING: tuple[Verdict, ...] = ("contradicted", *(one for one in BEST_FIRST if one != "contradicted"))
 MAX_GIVEN_CHARACTERS = 200_000
 """Limit for the texts of the user that statements are compared with."""
 _MAX_SEARCHED = 4_000
@@ -193,12 +195,15 @@ class _GivenTexts:
         return bool(required) and evidence.matched.issuperset(required)
 
 
+def statement_verdict(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict of a statement by those of its citations: the best of them, unless one of its sources says otherwise.
+    Another source that supports it does not undo that."""
+    return min(verdicts, key=_DECIDING.index)
+
+
 def count_verdicts(citations: Iterable[Citation]) -> ProofCounts:
-    best: dict[tuple[int, int], Verdict] = {}
+    by_place: dict[tuple[int, int], list[Verdict]] = {}
     for one in citations:
-        place = one.start, one.end
-        known = best.setdefault(place, one.verdict)
-        if BEST_FIRST.index(one.verdict) < BEST_FIRST.index(known):
-            best[place] = one.verdict
-    verdicts = list(best.values())
+        by_place.setdefault((one.start, one.end), []).append(one.verdict)
+    verdicts = [statement_verdict(found) for found in by_place.values()]
     return ProofCounts(len(verdicts), **{verdict: verdicts.count(verdict) for verdict in BEST_FIRST})

@@ -115,11 +115,13 @@ class NewMessage(Struct, frozen=True, forbid_unknown_fields=True):
 
 class NewCheck(Struct, frozen=True, forbid_unknown_fields=True):
     """A text, or the address of a page, whose statements are compared with the pages that it links to: one of the two.
-    `locale`: the language of the report; otherwise that of `Accept-Language`, or else of the text."""
+    `locale`: the language of the report; otherwise that of `Accept-Language`, or else of the text. `client_id`: an id
+    that the client makes for this check, as in a question: the same id again is answered with the same check."""
 
     text: Content | None = None
     url: Content | None = None
     locale: LanguageTag | None = None
+    client_id: ClientId | None = None
 
 
 class ClarifyRequest(Struct, frozen=True, forbid_unknown_fields=True):

@@ -197,8 +197,8 @@ class Citation(Struct, frozen=True):
 
 
 class ProofCounts(Struct, frozen=True):
-    """How many statements of a text were judged, and with which verdict. Of a statement with several footnotes, the
-    best of their verdicts counts."""
+    """How many statements of a text were judged, and with which verdict. Of a statement with several footnotes the best
+    of their verdicts counts, but `contradicted` before all others: a source that says otherwise stays visible."""
 
     statements: int = 0
     supported: int = 0

@@ -1,11 +1,12 @@
 """Checks of texts that others wrote: each is a session of its own, with a run that needs no model."""
 
+import hashlib
 from contextlib import suppress
 
 from footnote.evidence.check_report import WORDS
 from footnote.evidence.claims import MAX_CHARACTERS
 from footnote.net.guard import AddressRefused, PageUrl
-from footnote.protocol.errors import FootnoteError, TooLarge, UsageError
+from footnote.protocol.errors import FileChanged, FootnoteError, TooLarge, UsageError
 from footnote.protocol.sessions import NewCheck, NewMessage, StartedRun, parse_locale
 from footnote.protocol.tools import Locale
 from footnote.sessions.runner import Runner
@@ -25,18 +26,29 @@ async def start_check(sessions: Sessions, runner: Runner, user_id: str, agent_id
     _validate(text, url)
     locale = parse_locale(new.locale) or _locale_of(text)
     question = WORDS[locale].question.format(url or _title_of(text))
-    session_id = (await sessions.create(user_id, agent_id)).id
+    session_id = await _open_session(sessions, user_id, agent_id, new.client_id)
     try:
         attachments: tuple[str, ...] = ()
         if text:
-            record = await sessions.workspace(user_id, session_id).put(TEXT_PATH, text, base_hash=None)
-            attachments = (record.path,)
-        message = NewMessage(question, attachments, locale=locale)
+            with suppress(FileChanged):  # the same check again
+                await sessions.workspace(user_id, session_id).put(TEXT_PATH, text, base_hash=None)
+            attachments = (TEXT_PATH,)
+        message = NewMessage(question, attachments, locale=locale, client_id=new.client_id)
         return await runner.start(user_id, session_id, message, approver=NO_APPROVER, mode="check")
     except FootnoteError:
-        with suppress(FootnoteError):  # the error that comes first is the one to tell
-            await sessions.delete(user_id, session_id)
+        if new.client_id is None:  # otherwise the session may be that of the same check, which is under way
+            with suppress(FootnoteError):  # the error that comes first is the one to tell
+                await sessions.delete(user_id, session_id)
         raise
+
+
+async def _open_session(sessions: Sessions, user_id: str, agent_id: str, client_id: str | None) -> str:
+    """The session of a check. That of a check with an id of the client follows from the id, so that two requests with
+    it, also at the same time, are one check."""
+    if client_id is None:
+        return (await sessions.create(user_id, agent_id)).id
+    session_id = f"session_{hashlib.sha256(f'{user_id} {client_id}'.encode()).hexdigest()[:28]}"
+    return (await sessions.create(user_id, agent_id, session_id=session_id)).id
 
 
 def _locale_of(text: str) -> Locale:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from footnote.db import blobs as db
 from footnote.db.engine import Database
 from footnote.documents.images import image_paths
-from footnote.evidence.proof import BEST_FIRST
+from footnote.evidence.proof import BEST_FIRST, statement_verdict
 from footnote.protocol import __version__, parse_time
 from footnote.protocol.errors import StatementRefusal, UnprocessableFile, UsageError, WrongKind
 from footnote.protocol.files import ConvertType, FileRecord, FileTable, FileVersion, ProofOption
@@ -162,16 +162,17 @@ def _key(file_id: str, conversion: ConvertDocument) -> str:
 
 
 def doubtful_statements(citations: Sequence[Citation]) -> tuple[DoubtfulStatement, ...]:
-    """The statements that none of their citations supports, in the order of the text, each with the best of its
-    verdicts."""
+    """The statements that their citations do not support, in the order of the text, each with its verdict and the
+    citation that it rests on first."""
     by_place: dict[tuple[int, int], list[Citation]] = {}
     for citation in citations:
         by_place.setdefault((citation.start, citation.end), []).append(citation)
     found: list[DoubtfulStatement] = []
     for (start, end), cited in sorted(by_place.items()):
-        cited.sort(key=lambda citation: BEST_FIRST.index(citation.verdict))
-        if cited[0].verdict != "supported":
-            found.append(DoubtfulStatement(start, end, cited[0].verdict, tuple(cited)))
+        verdict = statement_verdict(citation.verdict for citation in cited)
+        cited.sort(key=lambda citation: (citation.verdict != verdict, BEST_FIRST.index(citation.verdict)))
+        if verdict != "supported":
+            found.append(DoubtfulStatement(start, end, verdict, tuple(cited)))
     return tuple(found)
 
 

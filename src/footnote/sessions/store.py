@@ -85,11 +85,18 @@ class Sessions:
         self._deletion_count = self._purged_count = 0
 
     async def create(
-        self, user_id: str, agent_id: str, *, title: str | None = None, origin: Origin = "page"
+        self,
+        user_id: str,
+        agent_id: str,
+        *,
+        title: str | None = None,
+        origin: Origin = "page",
+        session_id: str | None = None,
     ) -> SessionHead:
-        """A session without a title gets one from its first question."""
+        """A session without a title gets one from its first question. `session_id`: an id that the caller has made for
+        it; the session of the user that has it already stays as it is."""
         now = self._clock()
-        head = SessionHead(new_id("session"), clean_title(title or ""), agent_id, format_time(now))
+        head = SessionHead(session_id or new_id("session"), clean_title(title or ""), agent_id, format_time(now))
         await self._database.write(_create(head, user_id, origin, now))
         return head
 
@@ -219,6 +226,8 @@ class Sessions:
 
 @script
 def _create(head: SessionHead, user_id: str, origin: str, now: float) -> Steps[None]:
+    if (yield from db.session(user_id, head.id)) is not None:
+        return
     row = db.SessionRow(
         id=head.id,
         user_id=user_id,

@@ -17,6 +17,7 @@ from footnote.evidence.links import with_markdown_links
 from footnote.evidence.proof import count_verdicts, judge_text
 from footnote.evidence.second_look import SecondLook
 from footnote.evidence.sources import Sources, normalize_url
+from footnote.evidence.unread_reasons import unreadable
 from footnote.protocol.errors import ToolFailed
 from footnote.protocol.files import FileCitations
 from footnote.protocol.messages import Text, Usage
@@ -112,7 +113,7 @@ class _Check:
         async with aclosing(self._web.crawl([url], PAGE_SECONDS)) as pages:
             [page] = [page async for page in pages]
         if page.snapshot is None:
-            raise ToolFailed(f"{url} could not be read: {page.report.reason}.")
+            raise ToolFailed(unreadable(page.report, self._context.locale))
         shown = page.snapshot
         return await asyncio.to_thread(with_markdown_links, shown.text, shown.links, shown.url)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec.structs import asdict
 
+from footnote.evidence.proof import statement_verdict
 from footnote.protocol.files import FileCitations
 from footnote.protocol.sources import Citation, ProofCounts, Verdict
 from footnote.protocol.tools import ToolResult, text_result
@@ -73,13 +74,14 @@ def list_bad_statements(citations: Sequence[Citation], content: str, *, max_list
 
 
 def _bad_statements(citations: Sequence[Citation]) -> Iterator[Citation]:
-    """One citation for each statement of which no footnote holds."""
+    """One citation for each statement of which no footnote holds, or which one of its sources contradicts."""
     by_statement: dict[tuple[int, int], list[Citation]] = {}
     for one in citations:
         by_statement.setdefault((one.start, one.end), []).append(one)
     for cited in by_statement.values():
-        if all(one.verdict in BAD_VERDICTS for one in cited):
-            yield cited[0]
+        verdict = statement_verdict(one.verdict for one in cited)
+        if verdict in BAD_VERDICTS:
+            yield next(one for one in cited if one.verdict == verdict)
 
 
 def _line(one: Citation, content: str) -> str:

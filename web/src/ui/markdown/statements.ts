@@ -58,13 +58,15 @@ function groupedBySentence(citations: readonly Citation[]): readonly Statement[]
   }
   const statements = [...found].map(([key, all]): Statement => {
     const { start, end } = all[0] as Citation;
-    return { key, start, end, verdict: bestOf(all), citations: all };
+    return { key, start, end, verdict: verdictOf(all), citations: all };
   });
   return statements.sort((one, other) => one.start - other.start || one.end - other.end);
 }
 
-function bestOf(citations: readonly Citation[]): Verdict {
-  return BEST_FIRST.find((verdict) => citations.some((one) => one.verdict === verdict)) ?? "unsupported";
+function verdictOf(citations: readonly Citation[]): Verdict {
+  const has = (verdict: Verdict) => citations.some((one) => one.verdict === verdict);
+  // What one of its sources contradicts is not undone by another source that supports it.
+  return has("contradicted") ? "contradicted" : (BEST_FIRST.find(has) ?? "unsupported");
 }
 
 /** A statement by the places of the string. */
