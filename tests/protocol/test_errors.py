@@ -61,6 +61,7 @@ SIGNALS = {
         "UnreadableDocument",
         "UnreadableResponse",
         "MalformedJson",
+        "MalformedTemplate",
         "UnsupportedTool",
         "IllegalMove",
     ),
