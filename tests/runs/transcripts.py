@@ -23,7 +23,8 @@ _VOLATILE = (
     (re.compile(r"\b(session|run|msg|call)_[0-9a-f]{12,}"), r"\1_ID"),
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "UUID"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)"), "TIME"),
-    (re.compile(r'("(?:took_ms|seconds|tookMs|tokens|milliseconds)":)\d+(?:\.\d+)?'), r"\g<1>0"),
+    (re.compile(r'("(?:took_ms|tookMs|tokens|milliseconds)":)\d+(?:\.\d+)?'), r"\g<1>0"),
+    (re.compile(r'("spent":\{"seconds":)\d+(?:\.\d+)?(?:e-\d+)?'), r"\g<1>0"),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:PORT"),
 )
 

@@ -88,7 +88,7 @@ class ResearchContext:
         return reply
 
     def findings(self) -> tuple[Finding, ...]:
-        return self.records.findings(self.plan.state.items, self.abilities.sources)
+        return self.records.findings(self.plan.state.items, self.abilities.sources, is_quoted=self.is_by_rule)
 
     @property
     def is_by_rule(self) -> bool:

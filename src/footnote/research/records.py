@@ -9,7 +9,12 @@ from footnote.protocol.messages import AssistantMessage, Message, Text, ToolResu
 from footnote.protocol.plans import PlanItem
 from footnote.protocol.sources import Disagreement, disagreements_in
 from footnote.research.findings import Finding, findings_of, quoted_findings
+from footnote.research.page_quotations import page_quotations
+from footnote.research.relevance import Relevance
 from footnote.research.settlement import settle
+
+MAX_QUOTATIONS = 6
+"""Of one item, where the model says little."""
 
 
 class ItemRecords:
@@ -38,13 +43,19 @@ class ItemRecords:
         results = (message for message in self.in_order(items) if isinstance(message, ToolResultMessage))
         return tuple(chain.from_iterable(disagreements_in(one.artifact) for one in results if one.artifact))
 
-    def findings(self, items: Sequence[PlanItem], sources: Sources) -> tuple[Finding, ...]:
-        """What the items have found. Of an item whose text proves nothing, quotations."""
+    def findings(self, items: Sequence[PlanItem], sources: Sources, *, is_quoted: bool) -> tuple[Finding, ...]:
+        """What the items have found. Of an item whose text proves nothing, quotations. `is_quoted`: quotations of its
+        pages in any case, since the model says little."""
         found: list[Finding] = []
+        relevance = Relevance(sources)
         for item in items:
             text = self._last_text(item)
             of_item = findings_of(item.id, text) if text is not None else ()
-            found += of_item or quoted_findings(item.id, item.question, self.of(item), sources)
+            of_item = of_item or quoted_findings(item.id, item.question, self.of(item), sources)
+            if is_quoted:
+                quoted = (*of_item, *page_quotations(item, self.of(item), sources))
+                of_item = relevance.select(item.question, quoted, MAX_QUOTATIONS)
+            found += of_item
         return settle(found, self.disagreements(items), sources)
 
     def _last_text(self, item: PlanItem) -> Text | None:
