@@ -31,7 +31,7 @@ ENGINE_TESTS := tests/db tests/accounts tests/library tests/sessions tests/works
 	tests/server/test_access_matrix.py
 ON_SERVICES = $(PYTEST) --engines=services -m 'not embedded and not slow' $(ENGINE_TESTS)
 
-BENCH := engine search quality answers conflict citations second_look proof server history convert page backup bus replicas capacity
+BENCH := engine search quality answers conflict citations second_look proof research server history convert page backup bus replicas capacity
 
 .PHONY: help setup serve services test faults check format page types docs browser screenshots bench lock clean
 .DEFAULT_GOAL := help

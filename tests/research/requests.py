@@ -3,17 +3,22 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
+from footnote.research.report import SectionPlan, section_request, summary_request
+from footnote.research.templates import choose_template
+
 from footnote.agent.repair import NOTE
 from footnote.evidence import review_requests
+from footnote.research.plan import PlanState, gaps_request, plan_request, reader_prompt, steer_request
 from footnote.web_search import summary
 from research.barrage import SUBJECT
 from upstream import ModelRequest
 
 Task: TypeAlias = Literal[
-    "plan", "gaps", "read", "section", "summary", "search_summary", "review", "repair", "clarify", "answer"
+    "plan", "gaps", "steer", "read", "section", "summary", "search_summary", "review", "repair", "clarify", "answer"
 ]
 
 _PASSAGE = re.compile(r"^\[(\d+\.\d+)\] |^Source \[(\d+)\]$", re.MULTILINE)
@@ -22,11 +27,18 @@ _LINK = re.compile(r"^\[\d+\] \[[^\n]*\]\((http[^)\s]+)\)", re.MULTILINE)
 _FOOTNOTED = re.compile(r"[^\n.!?\]]*[^\n\]]*?[.!?]?(?: ?\[\d+(?:\.\d+)?\])+\.?")
 
 
-_OPENINGS: dict[str, Task] = {
-    review_requests.SYSTEM_PROMPT: "review",
-    summary.SYSTEM_PROMPT: "search_summary",
+_TEMPLATE = choose_template("")
+_PROMPTS: dict[Task, str] = {
+    "plan": plan_request("", max_items=1, template=_TEMPLATE, today=date.min)[0],
+    "gaps": gaps_request("", PlanState(), (), max_new=1, template=_TEMPLATE)[0],
+    "steer": steer_request("", PlanState(), ())[0],
+    "read": reader_prompt("en", _TEMPLATE),
+    "section": section_request("", SectionPlan("", ()), _TEMPLATE, "en", ())[0],
+    "summary": summary_request("", "", "en")[0],
+    "search_summary": summary.SYSTEM_PROMPT,
+    "review": review_requests.SYSTEM_PROMPT,
 }
-"""How the system prompts of the product begin."""
+"""The system prompts of the product, of which the first sentence says what is asked."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +119,8 @@ def sentences(text: str) -> list[str]:
 
 def task_of(asked: Asked) -> Task:
     """The step of the run to which a request belongs."""
-    for prompt, task in _OPENINGS.items():
-        if asked.system.startswith(prompt.partition("\n")[0]):
+    for task, prompt in _PROMPTS.items():
+        if prompt.partition(".")[0] in asked.system:
             return task
     if asked.last.startswith(NOTE.partition("{")[0]):
         return "repair"

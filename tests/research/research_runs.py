@@ -17,6 +17,8 @@ from runs.server_process import SECONDS, RunClient
 from server.harness import LOCAL_TOKEN, ServerHarness
 
 REPORT = "/report.md"
+UNSETTLED = "\n## Not settled, not checked\n"
+SOURCES = "\n## Sources\n"
 _FOOTNOTE = re.compile(r"\[(\d+)\]")
 
 
@@ -39,13 +41,15 @@ class ResearchResult:
 
     @property
     def plain_report(self) -> str:
-        """The report with the paths of its sources in the place of their numbers."""
-        return _FOOTNOTE.sub(lambda found: f"[{urlsplit(self.sources[int(found[1])]).path}]", self.report)
+        """The report with the paths of its sources in the place of their numbers, and the sources in their order."""
+        plain = _FOOTNOTE.sub(lambda found: f"[{urlsplit(self.sources[int(found[1])]).path}]", self.report)
+        text, heading, sources = plain.rpartition(SOURCES)
+        return "\n".join((text, heading, *sorted(sources.split("\n"))))
 
     @property
     def unsettled(self) -> str:
-        """The last section of the report."""
-        return self.report.rpartition("\n## ")[2]
+        """The last section of the report, before its sources."""
+        return self.report.partition(UNSETTLED)[2].partition(SOURCES)[0]
 
     @property
     def answer(self) -> str:
@@ -107,5 +111,5 @@ async def check_shown(client: RunClient, result: ResearchResult) -> None:
     """A reload shows what was streamed, and so does a replay."""
     assert history_by_item(result.history, result.view["message_id"]) == result.folded.blocks_by_item
     whole = FoldedTurn()
-    await client.follow(result.view["id"], whole)
+    await client.follow(result.view["run_id"], whole)
     assert whole.shown == result.folded.shown

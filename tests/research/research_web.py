@@ -1,9 +1,10 @@
-"""Forty pages on five hosts of loopback, and a search engine that finds them.
+"""Forty pages on six hosts of loopback, and a search engine that finds them.
 
 async with ResearchWeb() as web:
     web.settings                # environment variables that point a server to it
-    web.page_requests           # every URL that was requested, but for robots.txt and icons
-    web.read_times              # how often each of them was
+    web.read_at                 # when each page was requested, by its URL
+    web.reads                   # how many pages were requested
+    web.read_twice              # the pages that were requested again
 
 A search for the keyword of a theme finds its first pages, the one that says otherwise, and a dead or an irrelevant one;
 with the word "sources" it finds the second source of each fact. Of each five results, four are read by a search, and
@@ -12,7 +13,7 @@ the last one only by `read_page`: one fact of every theme stands there and on no
 
 import json
 import socket
-from collections import Counter
+import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
@@ -25,6 +26,8 @@ from web.replies import HTML
 
 PAGES = 40
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
+OTHERWISE = "127.0.0.6"
+"""The host of the pages that say otherwise."""
 REFUSING = "127.0.0.4"
 HANGING = "127.0.0.5"
 RESULTS = 5
@@ -40,11 +43,13 @@ class ResearchWeb:
     """`hangs`: whether the host that never answers is among the results, which costs a search its whole deadline."""
 
     def __init__(self, *, hangs: bool = True) -> None:
-        self.hosts = {address: Web({}, address=address) for address in HOSTS}
+        self.read_at: dict[str, list[float]] = {}
+        self.hosts = {address: Web({}, address=address) for address in (*HOSTS, OTHERWISE)}
         self.search = SearchServer("searxng", self._hits)
         self._hanging = Web({}, address=HANGING)
         self._refusing = socket.socket()
         self._hangs = hangs
+        self._replies: list[PageReply] = []
         self._first: dict[str, list[Hit]] = {}
         self._second: dict[str, list[Hit]] = {}
         self._irrelevant: list[Hit] = []
@@ -89,17 +94,12 @@ class ResearchWeb:
         }
 
     @property
-    def page_requests(self) -> list[str]:
-        return [
-            web.url(request.path)
-            for web in (*self.hosts.values(), self._hanging)
-            for request in web.requests
-            if _is_page(request)
-        ]
+    def reads(self) -> int:
+        return sum(map(len, self.read_at.values()))
 
     @property
-    def read_times(self) -> Counter[str]:
-        return Counter(self.page_requests)
+    def read_twice(self) -> list[str]:
+        return [url for url, times in self.read_at.items() if len(times) > 1]
 
     def _hits(self, query: str) -> Sequence[Hit]:
         words = query.casefold()
@@ -113,25 +113,25 @@ class ResearchWeb:
         the fourth fact, which stand last in their results."""
         irrelevant = self._irrelevant[at * 4 : at * 4 + 4]
         if not theme.facts:
-            self._first[theme.keyword] = [self._add(at, "plans", "The council", (PLANS_SENTENCE,)), *irrelevant]
+            self._first[theme.keyword] = [self._add("plans", "The council", (PLANS_SENTENCE,), HOSTS[0]), *irrelevant]
             self._second[theme.keyword] = irrelevant
             return
         one, two, three, four = (fact.sentence for fact in theme.facts)
         pages = {
-            name: self._add(at + shift, f"{theme.keyword}-{name}", title, sentences)
+            name: self._add(f"{theme.keyword}-{name}", title, sentences, HOSTS[(at + shift) % len(HOSTS)])
             for name, title, shift, sentences in (
                 ("overview", "An overview", 0, (one, two)),
                 ("figures", "Facts and figures", 1, (three,)),
                 ("details", "More details", 2, (four,)),
-                ("report", "The yearly report", 1, (one, three)),
-                ("portrait", "A portrait", 2, (two,)),
+                ("report", "The yearly report", 2, (one, three)),
+                ("portrait", "A portrait", 1, (two,)),
                 ("letter", "A letter from the coast", 0, (four,)),
             )
         }
         dead = self._dead(at)
         self._first[theme.keyword] = [
             pages["overview"],
-            *([self._add_trap(at, theme.trap)] if theme.trap else []),
+            *([self._add_trap(theme.trap)] if theme.trap else []),
             pages["figures"],
             dead or irrelevant[0],
             pages["details"],
@@ -143,29 +143,38 @@ class ResearchWeb:
         if at == 0:
             return Hit("The archive of the harbour", f"http://{self.refused_host}/archive")
         if at == 1 and self._hangs:
-            return Hit("Turbines of the coast", self._hanging.put("/turbines", hanging_reply()))
+            return Hit("Turbines of the coast", self._put(self._hanging, "/turbines", hanging_reply()))
         return None
 
-    def _add_trap(self, at: int, trap: Trap) -> Hit:
-        return self._add(at + 2, trap.kind, "What was said of it", (trap.sentence,), trap.published)
+    def _add_trap(self, trap: Trap) -> Hit:
+        return self._add(trap.kind, "What was said of it", (trap.sentence,), OTHERWISE, trap.published)
 
     def _add_irrelevant(self, at: int, town: str) -> Hit:
         text = (
             f"The market of {town} is held every {at % 6 + 2} weeks. It has {at * 7 + 30} stalls with flowers.",
             f"The bakers of {town} meet in the old hall.",
         )
-        return self._add(at, f"market-{town.lower()}", f"The market of {town}", text)
+        return self._add(f"market-{town.lower()}", f"The market of {town}", text, HOSTS[at % len(HOSTS)])
 
-    def _add(self, at: int, name: str, title: str, sentences: Sequence[str], published: str = _PUBLISHED) -> Hit:
-        web = self.hosts[HOSTS[at % len(HOSTS)]]
-        url = web.put(f"/{name}", _page(title, sentences, published))
-        return Hit(title, url, f"{title}, on one page.", published[:10])
+    def _add(self, name: str, title: str, sentences: Sequence[str], host: str, published: str = _PUBLISHED) -> Hit:
+        web = self.hosts[host]
+        reply = _page(title, sentences, published)
+        self._replies.append(reply)
+        return Hit(title, self._put(web, f"/{name}", reply), f"{title}, on one page.", published[:10])
+
+    def _put(self, web: Web, path: str, reply: PageReply) -> str:
+        url = web.url(path)
+
+        def answer(_: PageRequest) -> PageReply:
+            self.read_at.setdefault(url, []).append(time.monotonic())
+            return reply
+
+        return web.put(path, answer)
 
     @property
     def texts(self) -> list[str]:
         """All pages that can be read, as HTML."""
-        replies = (reply for web in self.hosts.values() for reply in web._pages.values())
-        return [reply.body.decode() for reply in replies if isinstance(reply, PageReply)]
+        return [reply.body.decode() for reply in self._replies]
 
     @property
     def pages(self) -> int:
@@ -180,7 +189,3 @@ def _page(title: str, sentences: Sequence[str], published: str) -> PageReply:
 <body><nav><a href="/">Home</a></nav><article><h1>{title}</h1>{paragraphs}
 <p>This page was written by a visitor who likes the sea and takes long walks.</p></article></body></html>"""
     return PageReply(headers={"Content-Type": HTML}, body=body.encode())
-
-
-def _is_page(request: PageRequest) -> bool:
-    return request.path not in ("/robots.txt", "/favicon.ico", "/")

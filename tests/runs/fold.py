@@ -139,7 +139,8 @@ def history_by_item(history: dict[str, Any], message_id: str) -> dict[str | None
     by_item: dict[str | None, list[dict[str, Any]]] = {}
     for message in _last_turn(history):
         by_item.setdefault(message.get("parent"), []).append(message)
-    return {item: _blocks_of(messages, message_id) for item, messages in by_item.items()}
+    blocks = {item: _blocks_of(messages, message_id) for item, messages in by_item.items()}
+    return {item: found for item, found in blocks.items() if found}
 
 
 def _last_turn(history: dict[str, Any]) -> list[dict[str, Any]]:

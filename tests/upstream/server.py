@@ -204,6 +204,8 @@ class _Stream:
 
     async def run(self) -> None:
         for step in self._reply.steps:
+            if self._transport.is_closing():
+                return
             match step:
                 case steps.UsageStep():
                     pass

@@ -109,6 +109,8 @@ class SearchServer:
         self.requests: list[ProviderRequest] = []
         self.problems: list[str] = []
         self.open = 0
+        self.fails = False
+        """Whether every request is answered with an error of the server."""
         self._hits = hits
         self._prefix = prefix
         self._script: list[Answer] = []
@@ -194,6 +196,8 @@ class SearchServer:
             return SearchReply(400, json.dumps({"message": "; ".join(problems)}).encode())
         if self.provider in WITH_KEY and _key_of(self.provider, request) != self.key:
             return recorded_reply(*_BAD_KEY[self.provider])
+        if self.fails:
+            return SearchReply(503)
         if self._script:
             answer = self._script.pop(0)
             return answer(request) if callable(answer) else answer
