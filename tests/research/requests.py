@@ -7,12 +7,11 @@ from datetime import date
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from footnote.research.report import SectionPlan, section_request, summary_request
-from footnote.research.templates import choose_template
-
 from footnote.agent.repair import NOTE
 from footnote.evidence import review_requests
 from footnote.research.plan import PlanState, gaps_request, plan_request, reader_prompt, steer_request
+from footnote.research.report import SectionPlan, section_request, summary_request
+from footnote.research.templates import choose_template
 from footnote.web_search import summary
 from research.barrage import SUBJECT
 from upstream import ModelRequest
@@ -87,7 +86,7 @@ class Asked:
 
     @property
     def evidence(self) -> list[tuple[str, str]]:
-        """The sentences that are shown with the id of a passage or the number of a source: (id, sentence)."""
+        """The sentences of web text with the id of a passage or the number of a source above them: (id, sentence)."""
         found: dict[tuple[str, str], None] = {}
         for said in self.messages:
             if said.role != "assistant":
@@ -113,7 +112,7 @@ class Asked:
 
 def sentences(text: str) -> list[str]:
     """The sentences of web text, without its headings and tags."""
-    lines = (line.strip() for line in text.split("\n") if not line.startswith(("#", "<")))
+    lines = (line.strip() for line in text.split("\n") if not line.startswith(("#", "<", "Wanted: ")))
     return [one for line in lines for one in _SENTENCE_END.split(line) if one]
 
 

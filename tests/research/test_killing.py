@@ -109,6 +109,7 @@ def _check_ended(result: ResearchResult, expected: ResearchResult) -> None:
     writes = [message for message in result.history["messages"] if message.get("name") == "write_file"]
     assert len(writes) == 1
     assert [item["status"] for item in result.items] == ["done"] * 4
+    assert result.folded.restarts > 0
 
 
 @pytest.mark.slow

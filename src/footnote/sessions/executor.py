@@ -46,6 +46,7 @@ from footnote.sessions.turns import (
     item_messages,
     main_line,
     resume_point,
+    unanswered_results,
 )
 from footnote.tracing import SLOW_BUCKETS, EventCounter, Operation, TraceOrigin, TraceSpan
 from footnote.workspace.export import is_user_facing
@@ -278,7 +279,7 @@ class RunExecutor:
             head.user_id,
             request.agent_id,
             request.locale,
-            all_messages,
+            all_messages if found is None else (*all_messages, *unanswered_results(found)),
             workspace,
             proofs,
             request.mode,

@@ -156,6 +156,19 @@ def call_results(found: InterruptedRun) -> dict[str, ToolResult | None]:
     return {call_id: None if body is None else _result_decoder.decode(body) for call_id, body in found.calls.items()}
 
 
+def unanswered_results(found: InterruptedRun) -> tuple[ToolResultMessage, ...]:
+    """The results of finished calls that are in no message yet: other calls of their round had not finished. The run
+    goes on with these results, so that their sources are known to it, under the numbers that they have."""
+    messages = [message_decoder.decode(message.body) for message in found.messages]
+    answered = {message.tool_call_id for message in messages if isinstance(message, ToolResultMessage)}
+    asked = {call.id: call for message in messages if isinstance(message, AssistantMessage) for call in message.calls}
+    return tuple(
+        ToolResultMessage(call_id, asked[call_id].name, result.content, result.is_error, result.artifact)
+        for call_id, result in call_results(found).items()
+        if result is not None and call_id in asked.keys() - answered
+    )
+
+
 def resume_point(found: InterruptedRun, files: Sequence[FileRecord]) -> Resumed:
     """Where an interrupted run resumes. `files` are those that it wrote."""
     results = {call_id: result for call_id, result in call_results(found).items() if result is not None}
