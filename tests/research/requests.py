@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 from footnote.agent.repair import NOTE
 from footnote.evidence import review_requests
-from footnote.research.plan import PlanState, gaps_request, plan_request, reader_prompt, steer_request
+from footnote.research.plan import PlanState
+from footnote.research.plan_requests import gaps_request, plan_request, reader_prompt, steer_request
 from footnote.research.report import SectionPlan, section_request, summary_request
 from footnote.research.templates import choose_template
 from footnote.web_search import summary

@@ -21,7 +21,7 @@ from upstream.server import Answer
 POINTS: tuple[tuple[Task, int], ...] = (
     ("plan", 1),
     ("read", 1),
-    ("search_summary", 3),
+    ("read", 3),
     ("read", 6),
     ("read", 13),
     ("gaps", 1),

@@ -107,7 +107,7 @@ async def test_one_hanging_reader_costs_its_own_item_only(tmp_path: Path, upstre
 
 @pytest.mark.parametrize("kind", ["looping", "rambling"])
 async def test_a_reader_that_never_comes_to_an_end_is_ended(tmp_path: Path, upstream: Upstream, kind: str):
-    model = ResearchModel(**{kind: frozenset({"plans"})})  # type: ignore[arg-type] - one of its two fields
+    model = ResearchModel(**{kind: frozenset({"plans"})})
     async with research_server(tmp_path, upstream, model) as (client, _):
         result = await research(client, budget={"seconds": 20})
     assert [item["status"] for item in result.items][:3] == ["done"] * 3
