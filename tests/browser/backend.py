@@ -56,21 +56,32 @@ async def open_backend(
     home: Path, upstream: Upstream, hits: Sequence[str] = ("/en/Oxygen",), **settings: str
 ) -> AsyncIterator[PageBackend]:
     """`hits`: the pages of the small web that a search finds."""
+    async with (
+        open_web(hits) as (web, search, known),
+        open_server(home, upstream, **{**known, **settings}) as server,
+    ):
+        accounts = server.app.accounts
+        _, cookie = await accounts.log_in(Login(token=await accounts.create_login_token()))
+        yield PageBackend(server, upstream, web, search, cookie)
+
+
+@asynccontextmanager
+async def open_web(hits: Sequence[str]) -> AsyncIterator[tuple[Web, SearchServer, dict[str, str]]]:
+    """A small web, a search provider that finds these pages, and the settings of a server that uses them."""
     async with Web() as web:
         found = [Hit(path.rpartition("/")[2].replace("_", " "), web.url(path), f"About {path}.") for path in hits]
         async with SearchServer("duckduckgo", found) as search:
-            known = {
-                "FOOTNOTE_CITATIONS_REPAIR": "off",  # a request more, of which the scripts know nothing
-                "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]',
-                "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": search.url,
-                "FOOTNOTE_TOOLS_WEB_SEARCH_TIMEOUT_SECONDS": "60",
-                "FOOTNOTE_CITATIONS_MODEL": "off",  # of which the scripts know nothing
-                **settings,
-            }
-            async with open_server(home, upstream, **known) as server:
-                accounts = server.app.accounts
-                _, cookie = await accounts.log_in(Login(token=await accounts.create_login_token()))
-                yield PageBackend(server, upstream, web, search, cookie)
+            yield (
+                web,
+                search,
+                {
+                    "FOOTNOTE_CITATIONS_REPAIR": "off",  # a request more, of which the scripts know nothing
+                    "FOOTNOTE_TOOLS_WEB_SEARCH_ALLOW_PRIVATE_HOSTS": f'["{web.host}"]',
+                    "FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": search.url,
+                    "FOOTNOTE_TOOLS_WEB_SEARCH_TIMEOUT_SECONDS": "60",
+                    "FOOTNOTE_CITATIONS_MODEL": "off",  # of which the scripts know nothing
+                },
+            )
 
 
 def oxygen_script(*last: Step, before: Callable[[str], Sequence[Step]] = lambda _: ()) -> tuple[Scripted, ...]:

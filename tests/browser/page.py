@@ -16,7 +16,7 @@ AS_SHOWN = r"""(log) => {
   // A line that counts seconds.
   for (const waiting of copy.querySelectorAll(".chat-waiting")) waiting.replaceWith("Working…");
   // Bars that show how the time goes by.
-  for (const bars of copy.querySelectorAll(".chat-budget")) bars.remove();
+  for (const bars of copy.querySelectorAll(".chat-budget, .chat-budget-line")) bars.remove();
   // What was said to screen readers last.
   for (const said of copy.querySelectorAll(".ui-hidden[role=status]")) said.textContent = "";
   for (const element of copy.querySelectorAll("*")) {

@@ -204,12 +204,12 @@ class ScriptedResearch:
         await route.fulfill(json={"templates": TEMPLATES})
 
     async def _answer_clarification(self, route: Route) -> None:
-        self.unclear.append(route.request.post_data_json)
+        self.unclear.append(_body(route))
         await self.clarified.wait()
         await route.fulfill(status=self.clarification_status, json=self.clarification)
 
     async def _answer_question(self, route: Route) -> None:
-        body = route.request.post_data_json
+        body = _body(route)
         self.asked.append(body)
         self.session_id = route.request.url.split("/")[-2]
         self.question = body["content"]
@@ -256,7 +256,7 @@ class ScriptedResearch:
         await route.fulfill(headers={"content-type": "text/event-stream"}, body=body)
 
     async def _answer_plan(self, route: Route) -> None:
-        wanted = route.request.post_data_json["items"]
+        wanted = _body(route)["items"]
         self.plans.append(wanted)
         if self.plan_refusal is not None:
             await route.fulfill(status=409, json={"error": self.plan_refusal})
@@ -278,7 +278,12 @@ class ScriptedResearch:
         await route.fulfill(json={"run_id": RUN_ID})
 
     async def _answer_steering(self, route: Route) -> None:
-        self.said.append(route.request.post_data_json["content"])
+        self.said.append(_body(route)["content"])
         self.steering.append(self.said[-1])
         self.send_plan()
         await route.fulfill(json={"items": self.items, "steering": self.steering})
+
+
+def _body(route: Route) -> dict[str, Any]:
+    """The JSON that the page has sent."""
+    return json.loads(route.request.post_data or "{}")

@@ -1,6 +1,7 @@
 """A research run in the page: asked for, made clear, planned, changed while it runs, and the same after a reload."""
 
 import re
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -29,7 +30,7 @@ async def research(backend: PageBackend) -> ScriptedResearch:
     return ScriptedResearch(backend)
 
 
-async def _open(research: ScriptedResearch, new_profile: NewProfile, **options: object) -> Chat:
+async def _open(research: ScriptedResearch, new_profile: NewProfile, **options: Any) -> Chat:
     profile = await new_profile(**options)
     await research.serve(profile.context)
     return await Chat.open(profile)
@@ -60,10 +61,6 @@ def _plan(chat: Chat) -> Locator:
 
 def _row(chat: Chat, question: str) -> Locator:
     return _plan(chat).get_by_role("listitem").filter(has_text=question)
-
-
-async def _questions(chat: Chat) -> list[str]:
-    return await _plan(chat).locator(".chat-plan-question").all_inner_texts()
 
 
 def _end(research: ScriptedResearch) -> None:

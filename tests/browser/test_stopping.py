@@ -1,5 +1,6 @@
-"""Stopping an answer: by its button, or by pressing Escape twice."""
+"""Stopping an answer: by its button, or by pressing Escape twice. Stopping to look things up."""
 
+import asyncio
 import re
 
 from playwright.async_api import expect
@@ -7,7 +8,8 @@ from playwright.async_api import expect
 from browser.backend import PageBackend
 from browser.conftest import NewProfile
 from browser.page import Chat
-from upstream import reply, say, stall, stop
+from upstream import call, reply, say, stall, stop
+from web.providers import Hit, results_reply
 
 
 async def _running(backend: PageBackend, new_profile: NewProfile) -> Chat:
@@ -62,3 +64,21 @@ async def test_an_answer_that_was_stopped_can_be_continued(backend: PageBackend,
     await chat.wait_for_answer()
     await expect(chat.log.get_by_role("button", name="Continue")).to_have_count(0)
     assert "So far" in str(backend.upstream.requests[-1].body["messages"])
+
+
+async def test_an_answer_is_given_now_with_what_was_found(backend: PageBackend, new_profile: NewProfile) -> None:
+    never = asyncio.Event()
+    hits = [Hit("Oxygen", backend.web.url("/en/Oxygen"), "About oxygen.")]
+    backend.search.script(results_reply("duckduckgo", hits, never))
+    backend.script(
+        reply(call("web_search", {"query": "oxygen"}, id="call_1"), stop("toolUse")),
+        reply(say("This is what I have."), stop()),
+    )
+    chat = await Chat.open(await new_profile())
+    await chat.ask("Who named oxygen?")
+    await expect(chat.log).to_contain_text("searching")
+    await chat.button("Answer now").click()
+    await chat.wait_for_answer()
+    await expect(chat.log).to_contain_text("This is what I have.")
+    await expect(chat.button("Answer now")).to_have_count(0)
+    never.set()

@@ -11,6 +11,7 @@ import { AnswerProof } from "./AnswerProof";
 import "./answer.css";
 import { useAwaitedSeconds } from "./awaiting";
 import { BlockView } from "./BlockView";
+import { FinishButton } from "./FinishButton";
 import { words } from "./words";
 
 const load = () => import("./plan/PlanCard");
@@ -58,6 +59,7 @@ function isJudged({ blocks }: Answer): boolean {
 
 /** That something goes on, from the first moment to the last. */
 function Working({ answer }: { answer: Answer }) {
+  const t = useWords(words);
   return (
     <p className="chat-working">
       <span className="chat-pulse" aria-hidden="true" />
@@ -67,8 +69,20 @@ function Working({ answer }: { answer: Answer }) {
           <BudgetLine budget={answer.budget} spent={answer.spent} />
         </Suspense>
       )}
+      {answer.runId !== null && isLookingUp(answer) && (
+        <FinishButton runId={answer.runId} text={t.answerNow} title={t.answerNowTitle} />
+      )}
     </p>
   );
+}
+
+const LOOKS_UP = new Set(["web_search", "read_page"]);
+
+/** A search goes on, or has ended before the answer has begun. */
+function isLookingUp({ blocks, writing }: Answer): boolean {
+  const last = blocks.findLast((block) => block.type !== "thinking");
+  if (writing || last?.type === "text" || blocks.some((block) => block.type === "plan")) return false;
+  return blocks.some((block) => block.type === "tool_use" && LOOKS_UP.has(block.name));
 }
 
 function Doing({ answer }: { answer: Answer }) {

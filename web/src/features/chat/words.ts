@@ -58,6 +58,9 @@ export const words = phrases({
       `Writing the report · ${done} of ${of} sections · ${what}`,
     writingBegins: "Writing the report…",
     researching: "Researching…",
+    answerNow: "Answer now",
+    answerNowTitle: "Stop looking things up, and answer with what was found",
+    finishing: "Finishing…",
 
     files: "Files from this answer",
     fileMenu: (name: string) => `More options for ${name}`,
@@ -165,6 +168,9 @@ export const words = phrases({
     writingReport: (what: string, done: string, of: string) => `Đang viết báo cáo · ${done}/${of} phần · ${what}`,
     writingBegins: "Đang viết báo cáo…",
     researching: "Đang nghiên cứu…",
+    answerNow: "Trả lời ngay",
+    answerNowTitle: "Ngừng tra cứu và trả lời với những gì đã tìm được",
+    finishing: "Đang kết thúc…",
 
     files: "Tệp của câu trả lời này",
     fileMenu: (name: string) => `Thao tác khác với ${name}`,
@@ -272,6 +278,9 @@ export const words = phrases({
     writingReport: (what: string, done: string, of: string) => `正在写报告 · ${done}/${of} 节 · ${what}`,
     writingBegins: "正在写报告…",
     researching: "正在研究…",
+    answerNow: "立即回答",
+    answerNowTitle: "停止查找，用已找到的内容回答",
+    finishing: "正在收尾…",
 
     files: "本次回答的文件",
     fileMenu: (name: string) => `${name} 的更多操作`,

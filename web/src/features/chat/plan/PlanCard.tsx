@@ -1,4 +1,4 @@
-import { ChevronDown, CircleStop, Plus, Telescope } from "lucide-react";
+import { ChevronDown, Plus, Telescope } from "lucide-react";
 import { type RefObject, useEffect, useId, useMemo, useRef, useState } from "react";
 import { number, price } from "../../../lib/format";
 import { useLocale, useWords } from "../../../lib/i18n";
@@ -6,11 +6,12 @@ import { useStore } from "../../../lib/store";
 import type { PlanItem } from "../../../protocol/events.gen";
 import { type Answer, isActive, type PlanPart } from "../../../state/answer";
 import { edited, isOpen, isUnnamed, type PlanEdit } from "../../../state/planChanges";
-import { changePlan, finish, planEdits } from "../../../state/research";
+import { changePlan, planEdits } from "../../../state/research";
 import type { Turn } from "../../../state/turns";
 import { Button } from "../../../ui/Button";
 import { Icon } from "../../../ui/Icon";
 import { attempt } from "../busy";
+import { FinishButton } from "../FinishButton";
 import { BudgetBars, durationText } from "./BudgetBars";
 import { ItemEditor } from "./ItemEditor";
 import { type BlocksByItem, blocksByItem, foundBy } from "./itemBlocks";
@@ -97,30 +98,8 @@ function Head({ id, plan, runId }: { id: string; plan: PlanPart; runId: string |
           {t.saidDone(...counts)}
         </p>
       )}
-      {runId !== null && done < wanted.length && <Finish runId={runId} />}
+      {runId !== null && done < wanted.length && <FinishButton runId={runId} text={t.finish} title={t.finishTitle} />}
     </div>
-  );
-}
-
-/** Who has asked for the report waits until those who read have put down what they have. */
-function Finish({ runId }: { runId: string }) {
-  const t = useWords(words);
-  const [isAsked, setAsked] = useState(false);
-  const ask = async () => {
-    if (isAsked) return;
-    setAsked(true);
-    if (!(await attempt(() => finish(runId)))) setAsked(false);
-  };
-  return (
-    <Button
-      small
-      icon={CircleStop}
-      title={t.finishTitle}
-      aria-disabled={isAsked || undefined}
-      onClick={() => void ask()}
-    >
-      {isAsked ? t.finishing : t.finish}
-    </Button>
   );
 }
 
