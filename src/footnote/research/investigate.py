@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct
+from msgspec.structs import replace
 
 from footnote.agent.budget import RunBudget
 from footnote.agent.turn import (
@@ -100,8 +101,8 @@ class Investigation:
         self._make_reader = make_reader
         self._revise = revise
         self._revision: asyncio.Task[Callable[[PlanState], PlanState]] | None = None
-        self._heard = len(plan.state.steering)
-        """How many messages of the user the plan was revised for."""
+        self._revised_for = 0
+        """How many messages of the user the revision in progress is for."""
         self._at_once = at_once
         self._notes = NOTES[locale]
         self._feed: asyncio.Queue[_Entry] = asyncio.Queue(MAX_WAITING_STEPS)
@@ -158,12 +159,12 @@ class Investigation:
             self._plan_may_have_changed = False
             steps += await self._plan.refresh()
         plan = self._plan.state
-        if self._revision is None and len(plan.steering) > self._heard and not self._budget.is_closing:
-            self._heard = len(plan.steering)
+        if self._revision is None and len(plan.steering) > plan.heard and not self._budget.is_closing:
+            self._revised_for = len(plan.steering)
             self._revision = asyncio.create_task(_await(self._revise(plan)))
         elif self._revision is not None and self._revision.done():
             revision, self._revision = self._revision, None
-            steps += await self._plan.change(revision.result())
+            steps += await self._plan.change(partial(_revised, change=revision.result(), heard=self._revised_for))
         return steps
 
     async def _start_readers(self, cancel: CancelScope) -> list[Step]:
@@ -282,6 +283,10 @@ async def _await(awaited: Awaitable[T]) -> T:
 def _begin_next(plan: PlanState) -> PlanState:
     pending = next((item for item in plan.items if item.status == "pending"), None)
     return plan if pending is None else set_status(plan, pending.id, "running")
+
+
+def _revised(plan: PlanState, change: Callable[[PlanState], PlanState], heard: int) -> PlanState:
+    return replace(change(plan), heard=heard)
 
 
 def drop_items(plan: PlanState, statuses: Sequence[str], note: str) -> PlanState:

@@ -21,13 +21,15 @@ plan stays as it is."""
 
 class PlanState(Struct, frozen=True):
     """The plan as it is stored. `is_finishing`: the user wants the report now. `steering`: what the user said while the
-    run went on. `template`: the name of that of the report."""
+    run went on; the plan was made or revised for the first `heard` of these messages. `template`: the name of that of
+    the report."""
 
     items: tuple[PlanItem, ...] = ()
     steering: tuple[str, ...] = ()
     is_finishing: bool = False
     template: str = ""
     phase: PlanPhase = "planning"
+    heard: int = 0
 
 
 class PlanBoard(Protocol):

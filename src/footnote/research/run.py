@@ -84,26 +84,29 @@ async def make_plan(context: ResearchContext) -> AsyncGenerator[Step, None]:
         for step in plan.steps():
             yield step
         return
-    questions = await _planned_questions(context)
-    change = partial(_planned, questions=questions, max_items=setup.max_questions, template=setup.template.name)
+    made = await _planned_questions(context)
+    change = partial(_planned, made=made, max_items=setup.max_questions, template=setup.template.name)
     for step in await plan.change(change):
         yield step
 
 
-async def _planned_questions(context: ResearchContext) -> Sequence[str]:
-    """By the model; by rule where there is none, or where it is too small or gives no plan."""
+async def _planned_questions(context: ResearchContext) -> tuple[Sequence[str], int]:
+    """By the model; by rule where there is none, or where it is too small or gives no plan. And how many messages of
+    the user they go by."""
     question, template, max_items = context.setup.question, context.setup.template, context.setup.max_questions
     if not context.is_by_rule:
         steering = context.plan.state.steering
         request = plan_request(question, max_items=max_items, template=template, steering=steering, today=context.today)
         reply = await context.ask(*request)
         if questions := parse_plan(reply.text, max_items=max_items):
-            return questions
-    return plan_by_rule(question, max_items=max_items, template=template, locale=context.locale)
+            return questions, len(steering)
+    return plan_by_rule(question, max_items=max_items, template=template, locale=context.locale), 0
 
 
-def _planned(plan: PlanState, questions: Sequence[str], max_items: int, template: str) -> PlanState:
-    return replace(add_items(plan, questions, max_items=max_items), template=template, phase="investigating")
+def _planned(plan: PlanState, made: tuple[Sequence[str], int], max_items: int, template: str) -> PlanState:
+    questions, heard = made
+    planned = add_items(plan, questions, max_items=max_items)
+    return replace(planned, template=template, phase="investigating", heard=heard)
 
 
 def _count_ended_items(context: ResearchContext) -> None:
@@ -180,12 +183,13 @@ async def fill_gaps(context: ResearchContext) -> AsyncGenerator[Step, None]:
         request = gaps_request(setup.question, plan, findings, max_new=max_new, template=setup.template)
         reply = await context.ask(*request)
         questions = parse_gaps(reply.text, max_new=max_new)
-        for step in await context.plan.change(partial(_filling, questions=questions)):
+        change = partial(_filling, questions=questions, heard=len(plan.steering))
+        for step in await context.plan.change(change):
             yield step
     async with aclosing(investigate(context)) as steps:
         async for step in steps:
             yield step
 
 
-def _filling(plan: PlanState, questions: Sequence[str]) -> PlanState:
-    return replace(add_items(plan, questions, max_items=MAX_PLAN_ITEMS), phase="filling")
+def _filling(plan: PlanState, questions: Sequence[str], heard: int) -> PlanState:
+    return replace(add_items(plan, questions, max_items=MAX_PLAN_ITEMS), phase="filling", heard=heard)
