@@ -66,10 +66,9 @@ class _SectionCheck:
         missing = [
             finding
             for finding, own in zip(self._findings, self._statements, strict=True)
-            if finding.is_supported and not _is_told(own.text, told, page)
+            if not _is_told(own.text, told, page)
         ]
-        supported = sum(finding.is_supported for finding in self._findings)
-        if len(missing) > (1 - _MIN_COVERED) * supported:
+        if len(missing) > (1 - _MIN_COVERED) * len(self._findings):
             return None
         return "\n\n".join([body, *(["\n".join(f"- {one.text}" for one in missing)] if missing else [])])
 

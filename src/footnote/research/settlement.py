@@ -66,8 +66,9 @@ class _Side:
     def __init__(self, finding: Finding) -> None:
         self.finding = finding
         self.statement = ComparableStatement(plain_statement(finding))
-        self.backing = {one.number for one in finding.citations if one.verdict == "supported"}
-        """The sources that say the statement."""
+        self.backing = {one.number for one in finding.citations if _says_figures(one)}
+        """The sources that say the statement, or all of its figures: a page in another language cannot be compared
+        word by word."""
         self.losses: list[tuple[_Side, SideReason]] = []
         self.disputes: list[_Side] = []
 
@@ -77,6 +78,12 @@ class _Side:
 
     def other_side(self, reason: SideReason) -> OtherSide:
         return OtherSide(self.finding.text, self.finding.citations, reason, self.finding.quotation)
+
+
+def _says_figures(citation: Citation) -> bool:
+    if citation.verdict == "partial":
+        return not any(map(str.isdigit, citation.missing or ""))
+    return citation.verdict == "supported"
 
 
 class _Settlement:
@@ -169,7 +176,7 @@ class _Settlement:
         added = [
             cited
             for one in other.finding.citations
-            if one.number not in finding.numbers and (cited := self._cite(holder.statement.text, one)) is not None
+            if one.number not in finding.numbers and (cited := self._cite(holder, one)) is not None
         ]
         items = dict.fromkeys([*finding.other_items, other.finding.item_id, *other.finding.other_items])
         text = finding.text + footnotes(one.number for one in added)
@@ -180,22 +187,25 @@ class _Settlement:
             other_items=tuple(one for one in items if one not in ("", finding.item_id)),
         )
 
-    def _cite(self, statement: str, citation: Citation) -> Citation | None:
-        """The citation of another statement for this one; None if its source does not support this one."""
+    def _cite(self, holder: _Side, citation: Citation) -> Citation | None:
+        """The citation of another statement for this one. None: its source does not support this one, and does not
+        support a part of it either, if none does more."""
+        wanted = ("supported",) if holder.finding.is_supported else ("supported", "partial")
         for page in self._sources.pages(citation.number):
-            evidence = find_evidence(statement, page)
-            if evidence.verdict == "supported" and (quote := evidence.quote) is not None:
+            evidence = find_evidence(holder.statement.text, page)
+            if evidence.verdict in wanted and (quote := evidence.quote) is not None:
                 return Citation(
                     citation.marker,
                     citation.number,
                     0,
                     0,
-                    "supported",
+                    evidence.verdict,
                     quote.text,
                     quote.start,
                     quote.end,
                     evidence.snapshot_id,
                     citation.passage,
+                    missing=evidence.missing,
                 )
         return None
 
