@@ -1,5 +1,6 @@
 """`footnote ask` within a budget: it ends in time, it answers in any case, and it tells what it has used."""
 
+import asyncio
 import json
 import os
 import sys
@@ -84,6 +85,23 @@ async def test_a_summary_that_hangs_leaves_time_for_the_answer(web: Web, upstrea
     assert receipt["notes"][-1].startswith("openai/m was stopped, because the answer was due")
 
 
+async def test_a_search_that_hangs_fails_when_the_answer_is_due(upstream: Upstream, tmp_path: Path):
+    async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()  # to the end of the connection, without a word
+        writer.close()
+
+    upstream.script(reply(SEARCH, stop("toolUse")), reply(say("I could not look it up."), stop()))
+    async with await asyncio.start_server(never, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        place = {"FOOTNOTE_TOOLS_WEB_SEARCH_PROVIDERS_DUCKDUCKGO_BASE_URL": url}
+        code, events, err = await ask("--within", "4s", env=environment(tmp_path, upstream) | MODEL | place)
+
+    assert (code, text_of(events)) == (0, "I could not look it up."), err
+    assert last_update(events)["spent"]["seconds"] < 4.0
+    [attempt] = artifact_of(events)["receipt"]["providers"]
+    assert (attempt["provider"], attempt["code"]) == ("duckduckgo", "timeout")
+
+
 async def test_pages_that_hang_leave_the_others(web: Web, upstream: Upstream, tmp_path: Path):
     upstream.script(reply(SEARCH, stop("toolUse")), reply(say("Scheele isolated it [1]."), stop()))
     web.put("/hangs", hanging_reply())
@@ -123,6 +141,7 @@ async def test_where_the_model_cannot_be_asked_the_search_is_made_by_rule(
     assert code == 0, err
     assert f"> {FACT} [1]" in text_of(events)
     assert upstream.requests == []
+    assert last_update(events)["spent"]["usd"] == 0.0
 
 
 async def test_money_is_counted_and_limits_what_a_model_may_write(upstream: Upstream, tmp_path: Path):

@@ -15,7 +15,7 @@ from footnote.protocol.messages import Failure
 
 ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| `(\w+)` \|([^|]*)\|", re.MULTILINE)
-NOT_PARAMS = {"code", "params", "status", "retry_after", "retryable", "is_hostile", "is_wrong_kind"}
+NOT_PARAMS = {"code", "params", "status", "retry_after", "retryable", "is_hostile", "is_wrong_kind", "is_unsent"}
 """Arguments of errors that are not params of the message."""
 OTHER_CODES = {"Outcome", "ProviderTry"}
 """Outcomes of search providers have codes of their own, which are not errors."""

@@ -256,8 +256,10 @@ def _cost(reservation: Reservation, price: Price | None, message: AssistantMessa
 
 
 def _was_refused(message: AssistantMessage | None) -> bool:
-    failure = message.failure if message is not None else None
-    return failure is not None and failure.status is not None and message is not None and not message.content
+    """Whether the provider has refused the request, or never received it."""
+    if message is None or message.failure is None or message.content:
+        return False
+    return message.failure.status is not None or message.failure.is_unsent
 
 
 # The model -----------------------------------------------------------------------------------------------------------

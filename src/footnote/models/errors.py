@@ -175,6 +175,7 @@ def unreachable(endpoint: Endpoint, error: ConnectionFailed) -> Failure:
             f"{sentence} Start Ollama: `ollama serve`.",
             code="ollama_stopped",
             params={"provider": endpoint.provider, "detail": error.message},
+            is_unsent=True,
         )
     step, retryable = "Check the network and the provider's baseUrl.", error.retryable
     if endpoint.is_self_hosted and is_refused:
@@ -188,6 +189,7 @@ def unreachable(endpoint: Endpoint, error: ConnectionFailed) -> Failure:
         retryable,
         code="model_unreachable",
         params={"provider": endpoint.provider, "detail": error.message},
+        is_unsent=not error.was_connected,
     )
 
 

@@ -101,7 +101,8 @@ class Usage(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
 class Failure(Struct, frozen=True, omit_defaults=True):
     """Why a response failed: the fields of the error event, and the HTTP status behind it. `params["detail"]` is the
-    provider's own message, without secrets."""
+    provider's own message, without secrets. `is_unsent`: the provider has not received the request, and bills
+    nothing."""
 
     type: str
     message: str
@@ -109,6 +110,7 @@ class Failure(Struct, frozen=True, omit_defaults=True):
     status: int | None = None
     code: str = ""
     params: Mapping[str, ErrorParam] = {}
+    is_unsent: bool = False
 
 
 class UserMessage(Struct, frozen=True, tag_field="role", tag="user", rename="camel"):

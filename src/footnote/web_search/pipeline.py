@@ -43,7 +43,7 @@ from footnote.web_search.result import (
     quotes_of,
     search_content,
 )
-from footnote.web_search.search import ProviderSearch
+from footnote.web_search.search import FoundResults, ProviderSearch, SearchFailed
 from footnote.web_search.settings import SearchRequest, WebSearchSettings
 from footnote.web_search.summary import SearchSummary
 
@@ -51,6 +51,7 @@ log = logging.getLogger(__name__)
 
 CRAWL_TIMEOUT_SECONDS = 8.0
 """The deadline of all pages together. A page that is not read by then is left out."""
+NO_ANSWER_YET = "no answer by the time that the run had to end its searches"
 ANSWER_DUE = "not read to its end, because the answer was due"
 PAGES_USED_UP = "the pages that this run may read are used up"
 MAX_PASSAGE_TOKENS = 6_000
@@ -137,7 +138,7 @@ class WebSearch:
         """Raises `SearchFailed` if no provider answers."""
         state = _SearchState(request)
         yield Progress("searching", label=request.query)
-        found = await self._finder.search(request, self.settings)
+        found = await self._find(request)
         state.tries = found.tries
         state.notes += fallback_notes(found.tries)
         hits = found.results.results
@@ -159,6 +160,13 @@ class WebSearch:
             evidence=evidence_text(state.evidence, state.collected.snapshots),
         )
         yield SearchAnswer(content, await self._build_artifact(state), state.summary.usage)
+
+    async def _find(self, request: SearchRequest) -> FoundResults:
+        try:
+            return await self._closing.wait(self._finder.search(request, self.settings))
+        except Cancelled:
+            late = ProviderTry(provider=self.settings.provider, outcome="error", code="timeout", reason=NO_ANSWER_YET)
+            raise SearchFailed((late,)) from None
 
     async def read_page(self, url: str, prompt: str) -> AsyncGenerator[Progress | SearchAnswer, None]:
         """Reads the page at a given URL, on the web or in the library."""
