@@ -52,6 +52,23 @@ def plan(question: str, *, max_items: int = 8, locale: Locale = "en", template: 
             "Nên mua xe điện hay xe xăng?",
             ["Ưu điểm và nhược điểm của xe điện", "Ưu điểm và nhược điểm của xe xăng", "xe điện vs xe xăng"],
         ),
+        (
+            "Compare Martin Luther and Genghis Khan: origins, death and influence",
+            ["Martin Luther: origins, death and influence", "Genghis Khan: origins, death and influence",
+             "Martin Luther vs Genghis Khan: origins"],
+        ),
+        ("比较特斯拉和比亚迪：销量、利润和技术", ["特斯拉的销量、利润和技术", "比亚迪的销量、利润和技术"]),
+        (
+            "Oxygen: who discovered it, how is it produced, and what is it used for?",
+            ["Oxygen: who discovered it?", "Oxygen: how is it produced?", "Oxygen: what is it used for?"],
+        ),
+        ("氧气：谁发现的，有什么用途？", ["氧气：谁发现的？", "氧气：有什么用途？"]),
+        ("Ubuntu 24.04: what is new?", ["Ubuntu 24.04: what is new?", "Overview of Ubuntu 24.04"]),
+        (
+            "What caused the Black Death, how did it spread, and how many people died?",
+            ["What caused the Black Death?", "the Black Death: how did it spread?",
+             "the Black Death: how many people died?"],
+        ),
         ("比较北京和上海的房价", ["北京的房价", "上海的房价", "北京和上海对比：房价", "北京和上海的房价概述"]),
         (
             "Compare the health systems of Germany and France by cost",

@@ -105,11 +105,11 @@ _SEPARATOR = re.compile(
 )
 _RESPECT: Mapping[Locale, re.Pattern[str]] = {
     "en": re.compile(
-        r"\s(?:in terms of|with (?:respect|regard) to|regarding|in respect of|based on|according to|by|on)\s",
+        r"\s(?:in terms of|with (?:respect|regard) to|regarding|in respect of|based on|according to|by|on)\s|:\s",
         re.IGNORECASE,
     ),
-    "vi": re.compile(r"\s(?:về(?: mặt)?|theo|xét về|trên phương diện)\s", re.IGNORECASE),
-    "zh": re.compile(r"在(?=.{1,40}(?:方面|上)$)|[，,](?:从|就)(?=.{1,40}(?:方面|角度))|的"),
+    "vi": re.compile(r"\s(?:về(?: mặt)?|theo|xét về|trên phương diện)\s|:\s", re.IGNORECASE),
+    "zh": re.compile(r"在(?=.{1,40}(?:方面|上)$)|[，,](?:从|就)(?=.{1,40}(?:方面|角度))|的|[：:]"),
 }
 _SCOPE: Mapping[Locale, re.Pattern[str]] = {
     "en": re.compile(r"\s(?=(?:for|in|at|since|during|as)\s)", re.IGNORECASE),

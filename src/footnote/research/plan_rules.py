@@ -92,7 +92,9 @@ def split_question(question: str, locale: Locale) -> QuestionParts:
     if comparison is not None:
         return _compared(comparison, locale)
     subject = _topic(_wanted(before)) if items and has_topic(before) else ""
+    led, text = ("", text) if items else _led(text)
     setting, asked = ("", []) if items else _asked(text)
+    setting = setting or led
     found = [_about(item, subject) for item in items] or asked
     members: Sequence[str] = ()
     if len(found) == 1:
@@ -102,11 +104,15 @@ def split_question(question: str, locale: Locale) -> QuestionParts:
         return QuestionParts(locale, "", ())
     first = found[0]
     topic = subject or setting or _topic(first)
+    if len(found) > 1 and topic == first.strip(EDGES):
+        topic = max((name.group() for name in _NAME.finditer(topic)), key=len, default=topic)
     queries = [search.query for search in build_searches(found, Subject(setting) if setting else None)]
     whole = [
         query if members or not (number or setting) else _completed(one, query, topic)
         for number, (one, query) in enumerate(zip(found, queries, strict=True))
     ]
+    if led:
+        whole = [one if led.casefold() in one.casefold() else _with_topic(led, one) for one in whole]
     if len(whole) == 1 and not _asks(first) and not is_question(text):
         whole = [topic]
     marked = [_marked(one, text) for one in dict.fromkeys(whole)]
@@ -164,6 +170,15 @@ def _asked(text: str) -> tuple[str, list[str]]:
     return setting, [part for piece in chosen if (part := _wanted(piece))]
 
 
+def _led(text: str) -> tuple[str, str]:
+    """The topic before a colon, and the questions after it: `Oxygen: who discovered it, and what is it used for?`"""
+    found = _LEADS_QUESTIONS.match(text)
+    lead = found[1].strip(EDGES) if found else ""
+    if found is None or _asks(lead) or not any(content_terms(lead)) or not _asks(text[found.end() :]):
+        return "", text
+    return lead, text[found.end() :]
+
+
 def _setting(said: str) -> str:
     """The topic that a message names before it asks: `I am writing a paper on X.`"""
     found = _NAMES_TOPIC.search(said[-_MAX_ENUMERATION:])
@@ -180,7 +195,11 @@ def _completed(question: str, query: str, topic: str) -> str:
     locale = detect_locale(question)
     if query == " ".join(words) and (not is_open or locale == "zh"):
         return query
-    return f"{topic}：{question}" if locale == "zh" else f"{topic}: {question}"
+    return _with_topic(topic, question)
+
+
+def _with_topic(topic: str, question: str) -> str:
+    return f"{topic}：{question}" if detect_locale(question) == "zh" else f"{topic}: {question}"
 
 
 # Clauses and enumerations ---------------------------------------------------------------------------------------------
@@ -191,6 +210,8 @@ _JOINT = re.compile(
     r",\s(?=(?:what|who|where|when|why|how)\s)|[，,；;](?:以及|和|并且|又|还有|那么)?(?=[^，,；;]{0,12}(?:什么|谁|哪|为什么|怎么|如何|多少|是否|吗|何))",
     re.IGNORECASE,
 )
+_LEADS_QUESTIONS = re.compile(r"([^:：!?。！？\n]{2,80})(?::\s|：)")
+_NAME = re.compile(r"(?<=\w\s)(?:the\s)?\b[A-Z][\w'-]{1,30}(?:\s(?:(?:of|the|and|de|van)\s)?[A-Z][\w'-]{0,30}){0,5}")
 _NAMES_TOPIC = re.compile(r"\s(?:on|about|về)\s([^.!?]{3,160})", re.IGNORECASE)
 _SEPARATOR = re.compile(r",?\s(?:and|và)\s(?:the\s)?|,\s(?:the\s)?|、|以及|[和与及]", re.IGNORECASE)
 _OF = re.compile(r"\s(?:of|in|for)\s|\s(?:của|ở)\s", re.IGNORECASE)
