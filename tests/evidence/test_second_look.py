@@ -174,6 +174,19 @@ async def test_a_contradiction_needs_a_quotation_about_the_same(plain_look: Seco
     assert found.citations == tuple(before)
 
 
+async def test_a_contradiction_shows_the_words_that_stand_against_each_other(
+    plain_look: SecondLook, upstream: Upstream
+):
+    text = "Nine hours of talk led to its *approval* in the spring of 2021. [1]"
+    quotation = "The council approved the bridge on 12 March 2024 after a debate of nine hours."
+    upstream.script(says(entry("contradicts", quotation)))
+    _, found = await review(plain_look, text, sources_of(BRIDGE))
+    [one] = found.citations
+    assert (one.verdict, one.by) == ("contradicted", "model")
+    assert [text[part.start : part.end] for part in one.differences] == ["2021"]
+    assert [BRIDGE[part.quote_start : part.quote_end] for part in one.differences] == ["12 March 2024"]
+
+
 async def test_partly_lifts_what_text_finds_nowhere_and_nothing_lowers(plain_look: SecondLook, upstream: Upstream):
     text = "Locals dreaded the loud nights and also the traffic jams of the whole region. [1]"
     upstream.script(says(entry("partly", FEARED)), says(entry("nothing")))

@@ -22,6 +22,14 @@ from footnote.evidence.qualifiers import (
     Mark,
     interval,
 )
+from footnote.evidence.subjects import (
+    NAME_PARTS,
+    begins_within,
+    is_other_subject,
+    is_passive_of_active,
+    loses_head,
+    loses_subject,
+)
 from footnote.evidence.tokens import POSSESSIVE, Token
 from footnote.evidence.values import Value, are_comparable, is_same_kind
 
@@ -41,16 +49,8 @@ _MAX_AGENT = 5
 _SYLLABIC = ("vi", "zh")
 _REACH_OF_MARK = {"vi": 4, "zh": 4}
 """How many words further on a qualifier may stand in the other text."""
+_MIN_WORDS = 2
 _LONE_SYLLABLE_SHARE = 0.35
-_GENITIVES = frozenset(("of", "của"))
-_KINDS_OF_PLACE = frozenset(
-    ("city", "town", "villag", "stat", "provinc", "kingdom", "republic", "island", "count", "municipal", "region")
-)
-"""Words, by their keys, before a name that mean the same as the name: `the city of Basel`."""
-_NAME_PARTS = frozenset(
-    ("south", "north", "east", "west", "new", "southern", "northern", "eastern", "western", "upper", "lower", "san")
-).union(("great", "saint"))
-
 ObjectionKind: TypeAlias = Literal["order", "words", "qualifier", "skipped", "voice"]
 
 
@@ -190,6 +190,8 @@ class Alignment:
     def objections(self) -> list[Objection]:
         """What speaks against it that the passage says the statement; nothing if it does."""
         absent, moved = self._unaligned()
+        if len(self.claim.words) < _MIN_WORDS < len(self.claim.text.tokens):
+            absent = list(range(len(self.claim.words)))  # too little to be said by anything but the same words
         found = [Objection("words", tuple(absent))] if absent else []
         if moved:
             found.append(Objection("order", tuple(moved)))
@@ -283,22 +285,13 @@ class Alignment:
         for before, after in pairwise(self.chain):
             between = range(before.passage + 1, after.passage)
             is_gap = not self._moved.issuperset(between) or self.passage.gaps[after.passage].ends_sentence
-            if is_gap and not self._may_skip(before, after):
+            if is_gap and (loses_subject(self.claim, self.passage, before, after) or not self._may_skip(before, after)):
                 yield Objection("skipped", (before.claim, after.claim))
         first, last = self.chain[0], self.chain[-1]
         if last.claim == len(self.claim.words) - 1 and not self._may_end_after(last.passage):
             yield Objection("skipped", (last.claim,))
-        if first.claim == 0 and first.passage and self._begins_within(first.passage):
+        if first.claim == 0 and first.passage and begins_within(self.claim, self.passage, first.passage, self._moved):
             yield Objection("skipped", (0,))
-
-    def _begins_within(self, place: int) -> bool:
-        """Whether what the passage speaks of is more than its word that the statement begins with: `North Basel` for
-        `Basel`, `the first stage of the dam` for `the dam`."""
-        gap, cut = self.passage.gaps[place], self.passage.words[place - 1]
-        if gap.is_adjacent:
-            return cut.is_capitalized and self.claim.words[0].is_capitalized and cut.key in _NAME_PARTS
-        is_part = not _GENITIVES.isdisjoint(gap.function_words) and not gap.is_break and not gap.marks
-        return is_part and not (cut.key in _KINDS_OF_PLACE or cut.value or place - 1 in self._moved)
 
     def _may_end_after(self, place: int) -> bool:
         """Whether what follows a word of the passage does not belong to it: `heart` of `heart disease`."""
@@ -306,6 +299,8 @@ class Alignment:
             place += 1
         if place + 1 >= len(self.passage.words):
             return True
+        if loses_head(self.claim, len(self.claim.words) - 1, self.passage, place):
+            return False
         following = self.passage.gaps[place + 1]
         word = self.passage.words[place + 1]
         if following.is_adjacent and not word.value and self.passage.keys[place + 1] not in self.claim.positions:
@@ -339,6 +334,8 @@ class Alignment:
     def _may_skip_in_clause(
         self, before: Pair, after: Pair, skipped: Sequence[Token], gaps: Sequence[WordGap], *, claim_breaks: bool
     ) -> bool:
+        if is_other_subject(gaps, self.claim.gaps[after.claim]):
+            return False
         keys = self.passage.keys[before.passage + 1 : after.passage]
         if self.passage.keys[before.passage] in keys:
             return False  # "He read books and she read papers": not "he read papers".
@@ -359,7 +356,7 @@ class Alignment:
         """Whether only the first names of a person are left out."""
         return (
             self.passage.words[after.passage].is_capitalized
-            and all(word.is_capitalized and word.value is None and word.key not in _NAME_PARTS for word in skipped)
+            and all(word.is_capitalized and word.value is None and word.key not in NAME_PARTS for word in skipped)
             and all(gap.is_adjacent for gap in gaps[1:])
         )
 
@@ -475,6 +472,8 @@ class Alignment:
         pairs = set(self.chain)
         for word, place in self.chain:
             is_other = (word in self.claim.passive_verbs) != (place in self.passage.passive_verbs)
+            if is_passive_of_active(self.claim, word, self.passage, place):
+                yield Objection("voice", (word,))
             if is_other and Pair(word + 1, place + 1) in pairs and not self.claim.words[word + 1].value:
                 yield Objection("voice", (word,))
 

@@ -104,9 +104,14 @@ def conflicting_values(alignment: Alignment) -> list[Contradiction]:
         other
         for other in stated
         if not _has_value(claimed, other)
-        and any(word.value and other.value and are_comparable(word.value, other.value) for word in lacking)
+        and any(word.value and other.value and _are_of_one_kind(word.value, other.value) for word in lacking)
     ]
     return [Contradiction(_span(lacking), _span(others))] if len(lacking) == len(others) == 1 else []
+
+
+def _are_of_one_kind(one: Value, other: Value) -> bool:
+    have_years = all(any(map(is_year, value.readings[0])) for value in (one, other))
+    return have_years or are_comparable(one, other)
 
 
 def _has_value(words: Sequence[Token], wanted: Token) -> bool:

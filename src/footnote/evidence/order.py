@@ -137,11 +137,12 @@ class WordOrder:
         low, high = (place, spot.start) if place < spot.start else (spot[-1], place)
         if any(gap.ends_sentence or gap.joins for gap in self.passage.gaps[low + 1 : high + 1]):
             return None
-        return self.passage.words[low + 1 : high + (place > spot.start)]
+        is_turned = run[-1] in self.claim.passive_verbs and place == self._by_claim.get(run[-1] + 1)  # not who acts
+        return self.passage.words[low + (not is_turned) : high + (place > spot.start)]
 
     def _is_compound(self, run: Sequence[int], spot: range) -> bool:
         """Whether two neighbours are joined the other way round: `the Detva district`, `the district of Detva`."""
-        if len(run) > _MAX_COMPOUND:
+        if len(run) > _MAX_COMPOUND or not self.claim.passive_verbs.isdisjoint(run):
             return False
         for step in (-1, 1):
             block = run[0] - 1 if step < 0 else run[-1] + 1
@@ -191,7 +192,8 @@ def _is_at_edge(text: Outline, first: int, last: int) -> bool:
 
 
 def _is_item(text: Outline, first: int, last: int) -> bool:
-    return text.gaps[first].separates or text.gaps[last + 1].separates
+    is_before_another = last + 1 < len(text.words) and text.gaps[last + 1].separates
+    return is_before_another or (first > 0 and text.gaps[first].separates)
 
 
 def _is_turned(one: WordGap, other: WordGap) -> bool:

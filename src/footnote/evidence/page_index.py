@@ -378,6 +378,7 @@ _PART = re.compile(r"[,;]\s")
 """Not the comma of Chinese, which also separates `there is no evidence` from what there is none for."""
 _SUBORDINATE_CLAUSE = re.compile(r"(?:that|whether|rằng)\b", re.IGNORECASE)
 _COORDINATE_CLAUSE = re.compile(r"(?:and|but|or|và|nhưng|hoặc)\b", re.IGNORECASE)
+_ATTACHING = frozenset(("of", "about", "near", "against", "between", "behind", "của", "về", "gần"))
 _ALTERNATIVE = re.compile(r"\b(?:or|nor|hoặc|hay)\b(?!\s+(?:if|when|because|nếu|khi|vì)\b)", re.IGNORECASE)
 
 
@@ -389,7 +390,7 @@ def find_verbatim(claim: str, text: str) -> Quote | None:
     for found in find_phrase(words, text):
         before = _SENTENCE_END.split(text[max(0, found.start - _CONTEXT_CHARACTERS) : found.start])[-1]
         rest = _SENTENCE_END.split(text[found.start : found.end + _CONTEXT_CHARACTERS])[0]
-        if not _is_negated(before, rest):
+        if not _is_negated(before, rest) and not _belongs_to_other(before):
             return trim_quote(text, found)
     return None
 
@@ -410,6 +411,12 @@ def _is_negated(before: str, rest: str) -> bool:
     if _SUBORDINATE_CLAUSE.match(following) or _ALTERNATIVE.search(rest):
         return any(negations(part, strict=True) for part in earlier)
     return not _COORDINATE_CLAUSE.match(following) and any(map(_ends_with_negation, earlier))
+
+
+def _belongs_to_other(before: str) -> bool:
+    """Whether what stands before a clause makes its subject a part of another: `the population of Lund doubled`."""
+    last = before.split()[-1:]
+    return bool(last) and before[-1:].isspace() and last[0].casefold() in _ATTACHING
 
 
 def _ends_with_negation(part: str) -> bool:

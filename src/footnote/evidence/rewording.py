@@ -11,6 +11,7 @@ from typing import Final
 
 from footnote.evidence.alignment import Alignment
 from footnote.evidence.outline import WordGap
+from footnote.evidence.subjects import loses_head
 
 _MAX_AGENT = 5
 _MAX_ABSENT = 0.34
@@ -120,26 +121,33 @@ def _marked_passive(alignment: Alignment, lead: int) -> _Blocks | None:
     """`X được Y mua`, `X 被 Y 收购` for `Y mua X`, `Y 收购 X`, and the other way round."""
     claim, passage = alignment.claim, alignment.passage
     words = len(claim.words)
-    by_claim = {pair.claim: pair.passage for pair in alignment.chain}
-    marker = next((at for at in range(lead + 1, words) if _is_passive(claim.gaps[at])), None)
+    marker = next((at for at in range(lead + 1, len(claim.words)) if _is_passive(claim.gaps[at])), None)
     if marker is not None:
-        object_at = next((place for place in alignment.candidates[lead] if place not in by_claim.values()), None)
-        if object_at is None or any(map(_is_passive, passage.gaps[: object_at + 1])):
-            return None
-        clause = [at for at, place in by_claim.items() if at >= marker and place < object_at]
-        end = max(clause, default=marker) + 1
-        if end - marker < 2:
-            return None
-        return [range(marker, end), range(lead, marker), range(end, words), range(lead)]
+        return _active_for(alignment, lead, marker)
     marker = next((at for at in range(1, len(passage.words)) if _is_passive(passage.gaps[at])), None)
     if marker is None or marker not in alignment.candidates[lead]:
         return None
     start = passage.sentence_start(marker)
-    runs = [at for at in range(lead + 2, words) if any(start <= place < marker for place in alignment.candidates[at])]
+    words = range(lead + 2, len(claim.words))
+    runs = [at for at in words if any(start <= place < marker for place in alignment.candidates[at])]
     if not runs or runs != list(range(runs[0], runs[-1] + 1)):
         return None
     moved = range(runs[0], runs[-1] + 1)
-    return [moved, range(lead, moved.start), range(moved.stop, words), range(lead)]
+    return [moved, range(lead, moved.start), range(moved.stop, len(claim.words)), range(lead)]
+
+
+def _active_for(alignment: Alignment, lead: int, marker: int) -> _Blocks | None:
+    """A passive statement as the active clause of its passage: who acts stands after the marker, and first."""
+    claim, passage = alignment.claim, alignment.passage
+    by_claim = {pair.claim: pair.passage for pair in alignment.chain}
+    object_at = next((place for place in alignment.candidates[lead] if place not in by_claim.values()), None)
+    if object_at is None or any(map(_is_passive, passage.gaps[: object_at + 1])):
+        return None
+    clause = [at for at, place in by_claim.items() if at >= marker and place < object_at]
+    end = max(clause, default=marker) + 1
+    if end - marker < 2 or loses_head(claim, marker - 1, passage, object_at + marker - 1 - lead):
+        return None
+    return [range(marker, end), range(lead, marker), range(end, len(claim.words)), range(lead)]
 
 
 def _is_passive(gap: WordGap) -> bool:

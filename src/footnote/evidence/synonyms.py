@@ -356,7 +356,7 @@ SAME_FORMS: Final = {
     for form, word in [pair.split(":")]
 }
 SAME_PHRASES: Final = {
-    _stems(phrase.strip()): name.strip()
+    _stems(phrase.strip()): name.strip(" |")
     for line in _SAME_PHRASES.strip().splitlines()
     for name, phrases in [line.split(":")]
     for phrase in phrases.split("|")

@@ -22,6 +22,8 @@ _TOKEN = re.compile(
     rf"[{UNSPACED}]|(?=\d*(?![{SUPERSCRIPTS}])[^\W\d_])(?:(?![{_NOT_A_LETTER}])\w)+(?:['’](?:(?![{_NOT_A_LETTER}\d])\w)+)*"
     r"|\d+(?:[.,]\d+)*"
 )
+_ACRONYMS = frozenset(("IT", "US", "WHO"))
+"""Names that are function words in small letters."""
 _IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 POSSESSIVE = re.compile("['’]s?$")
 
@@ -75,6 +77,8 @@ class TokenizedText:
         )
 
     def _is_content(self, word: str, start: int) -> bool:
+        if word in _ACRONYMS:
+            return True
         if fold(word) not in FUNCTION_WORDS["vi" if self.language == "vi" else "en"]:
             return len(word) > 1 or word.isupper()
         # `Anh` is England, `anh` is he; an English title has capitals on any word.

@@ -40,6 +40,8 @@ _MIN_SHOWN = 0.3
 """From this share on, the nearest passage is shown for an unsupported claim, too."""
 _MIN_COMPARED = 0.35
 """From this share of its words on, a passage may contradict a claim."""
+_MIN_SAID_AGAIN = 0.5
+"""The share of a statement that a passage must have to count the same things as it."""
 _MAX_PASSAGES = 4
 _MAX_SENTENCES = 12
 _SENTENCE_PENALTY = 0.1
@@ -144,6 +146,7 @@ def _says_both(differing: _CandidatePassage, candidates: Iterable[_CandidatePass
     return len(values) == 1 and any(
         pair in (Pair(at - 1, place - 1), Pair(at + 1, place + 1))
         for other in candidates
+        if other.share >= _MIN_SAID_AGAIN
         for at, word in enumerate(other.alignment.claim.words)
         if word.value and word.start in numbers
         for place in other.alignment.candidates[at]
