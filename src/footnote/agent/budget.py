@@ -177,7 +177,7 @@ def check_price_known(model: Model, limits: Budget) -> None:
     if limits.usd is not UNSET and model.profile.price is None:
         raise UsageError(
             f"The price of {model.id} is not known, so that a budget in dollars cannot be kept. Set "
-            f"models.profiles.{model.id}.price in settings.json, or limit the time or the pages instead.",
+            f"models.profiles.{model.id}.price in config.json, or limit the time or the pages instead.",
             code="budget_needs_price",
             model=model.id,
         )
