@@ -134,6 +134,7 @@ async def test_a_run_that_is_killed_at_a_step_goes_on_with_it(
         assert (web.read_twice, web.reads) == ([], reads)
     assert model.reader_rounds == rounds, "no item was done twice"
     assert model.requests == requests
+    assert result.view["usage"]["input_tokens"] == expected.view["usage"]["input_tokens"], "each answer is counted once"
 
 
 class Counting:

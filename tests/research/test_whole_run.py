@@ -67,6 +67,7 @@ async def test_the_events_of_items_have_their_parent_and_the_plan_is_updated(tmp
     assert states[-1] == ["done"] * 4
     assert folded.spent["pages"] > 10
     assert folded.spent["seconds"] > 0
+    assert result.view["usage"]["cost"] == pytest.approx(folded.spent["usd"])
 
 
 async def test_an_item_that_the_model_adds_after_reading_is_read_as_well(tmp_path: Path, upstream: Upstream):
