@@ -127,6 +127,10 @@ def test_what_the_user_lists_is_what_is_looked_up(question: str, questions: list
             "Write a report about solar power in Vietnam",
             ["solar power in Vietnam", "Overview of solar power in Vietnam", "History of solar power in Vietnam"],
         ),
+        (
+            "What is known about the bridge of Kehl?",
+            ["What is known about the bridge of Kehl?", "Overview of bridge of Kehl"],
+        ),
         ("Điện mặt trời ở Việt Nam", ["Điện mặt trời ở Việt Nam", "Tổng quan về Điện mặt trời ở Việt Nam"]),
         ("请写一份关于量子计算的报告", ["量子计算", "量子计算概述", "量子计算的历史"]),
         (

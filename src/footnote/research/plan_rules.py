@@ -262,7 +262,8 @@ def _members(listed: str) -> list[str]:
 
 _TOPIC_LEADS: Mapping[Locale, re.Pattern[str]] = {
     "en": re.compile(
-        r"(?:(?:what (?:is|are|was|were|do we know about|about)|what's|who (?:is|are|was|were)|about|tell me about|"
+        r"(?:(?:what is known (?:about|of)|"
+        r"what (?:is|are|was|were|do we know about|about)|what's|who (?:is|are|was|were)|about|tell me about|"
         r"how (?:do|does|did)(?=.{1,160} works?$)|"
         r"(?:an? |the )?(?:[\w-]{1,20} ){0,2}(?:overview|analysis|summary|review|report|study|fact ?sheet|profile)"
         r" (?:of|on|about|into|for)|research (?:the|on|into)|investigate|analy[sz]e)\s)(?:(?:an?|the)\s)?",
