@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from agent.turn_harness import TurnHarness, TurnRecording, answering_tool, tool
@@ -250,7 +251,7 @@ async def test_a_model_that_hangs_is_answered_for_by_code():
     recording = await play(TurnHarness(model, budget=RunBudget(Budget(seconds=0.2))))
 
     assert recording.text.startswith("*The budget of this question was used up")
-    assert recording.stop_reason == "stop"
+    assert (recording.stop_reason, recording.end.delta.unsourced) == ("stop", UNSET), "it states no facts"
 
 
 async def test_what_a_model_has_written_when_the_time_is_over_is_the_answer():
