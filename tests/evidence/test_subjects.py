@@ -108,6 +108,10 @@ def judge(claim: str, page: str) -> Citation:
         ("The house near the church was sold in 1990.", "The church was sold in 1990."),
         ("A book about the war was published in 1920.", "The war was published in 1920."),
         ("市长的儿子于2011年被捕。", "市长于2011年被捕。"),
+        ("A museum in Lyon was robbed in 1999.", "Lyon was robbed in 1999."),
+        ("Workers at the mine went on strike in 1984.", "The mine went on strike in 1984."),
+        ("The city was founded by the brother of the king in 1211.", "The city was founded by the king in 1211."),
+        ("Unlike Norway, Sweden joined the union in 1995.", "Norway joined the union in 1995."),
         ("公司的竞争对手于2014年被收购。", "公司于2014年被收购。"),
     ],
 )

@@ -378,7 +378,9 @@ _PART = re.compile(r"[,;]\s")
 """Not the comma of Chinese, which also separates `there is no evidence` from what there is none for."""
 _SUBORDINATE_CLAUSE = re.compile(r"(?:that|whether|rằng)\b", re.IGNORECASE)
 _COORDINATE_CLAUSE = re.compile(r"(?:and|but|or|và|nhưng|hoặc)\b", re.IGNORECASE)
-_ATTACHING = frozenset(("of", "about", "near", "against", "between", "behind", "của", "về", "gần"))
+_ATTACHING = frozenset(
+    ("of", "in", "at", "for", "with", "about", "near", "against", "between", "behind", "của", "về", "gần")
+)
 _ALTERNATIVE = re.compile(r"\b(?:or|nor|hoặc|hay)\b(?!\s+(?:if|when|because|nếu|khi|vì)\b)", re.IGNORECASE)
 
 

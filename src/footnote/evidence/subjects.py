@@ -30,7 +30,8 @@ _PREPOSITIONS = frozenset(
         "beside",
         "without",
     )
-).union(("của", "về", "gần", "với"))
+).union(("in", "at", "của", "về", "gần", "với"))
+_CONTRAST = "unlik"
 _ARTICLES = frozenset(("a", "an", "the", "his", "her", "its", "their", "some"))
 _AUXILIARIES = frozenset(("is", "are", "was", "were", "be", "been", "being", "has", "have", "had"))
 _PASSIVE_AUXILIARIES = frozenset(("is", "are", "was", "were", "be", "been", "being"))
@@ -43,9 +44,10 @@ def begins_within(claim: Outline, passage: Outline, place: int, moved: Collectio
     `Basel`, `the first stage of the dam` and `a book about the dam` for `the dam`."""
     gap, cut = passage.gaps[place], passage.words[place - 1]
     if gap.is_adjacent:
-        return cut.is_capitalized and claim.words[0].is_capitalized and cut.key in NAME_PARTS
+        is_name = cut.is_capitalized and claim.words[0].is_capitalized and cut.key in NAME_PARTS
+        return is_name or cut.key == _CONTRAST
     is_part = not _PREPOSITIONS.isdisjoint(set(gap.function_words) - set(claim.gaps[0].function_words))
-    if not is_part or gap.is_break or gap.ends_sentence or cut.value or place - 1 in moved:
+    if not is_part or claim.words[0].value or gap.is_break or gap.ends_sentence or cut.value or place - 1 in moved:
         return False
     return _GENITIVES.isdisjoint(gap.function_words) or (not gap.marks and cut.key not in _KINDS_OF_PLACE)
 
@@ -68,7 +70,13 @@ def loses_subject(claim: Outline, passage: Outline, before: tuple[int, int], aft
     """Whether what is left out between two words, each with its places in both texts, is what the passage speaks of."""
     skipped = passage.words[before[1] + 1 : after[1]]
     gaps = passage.gaps[before[1] + 1 : after[1] + 1]
-    return loses_head(claim, before[0], passage, before[1]) or _loses_other_name(skipped, gaps)
+    is_owned = bool(skipped) and not (gaps[-1].is_break or _GENITIVES.isdisjoint(gaps[-1].function_words))
+    is_other = is_owned and skipped[-1].key not in _KINDS_OF_PLACE and not passage.words[after[1]].value
+    return (
+        (is_other and _GENITIVES.isdisjoint(claim.gaps[after[0]].function_words))
+        or loses_head(claim, before[0], passage, before[1])
+        or _loses_other_name(skipped, gaps)
+    )
 
 
 def _loses_other_name(skipped: Sequence[Token], gaps: Sequence[WordGap]) -> bool:
