@@ -7,22 +7,27 @@ from itertools import permutations
 
 import pytest
 
+from footnote.evidence.file_proof import judge_piece
+from footnote.evidence.pointers import plain_footnotes, written_pointers
 from footnote.evidence.proof import count_verdicts, judge_text
+from footnote.protocol.messages import AssistantMessage, Text, ToolCall
 from footnote.protocol.sources import Disagreement, DisagreementValue, PageReport, ProviderTry, Receipt
 from footnote.protocol.tools import Locale
-from footnote.research.findings import Finding, quoted_findings
+from footnote.research.findings import Finding, findings_of, quoted_findings
 from footnote.research.report import (
     SectionPlan,
     assemble_report,
     checked_section,
     plan_sections,
     quoted_section,
+    report_pointers,
     section_request,
     summary_by_rule,
     summary_request,
     unsettled_section,
 )
 from footnote.research.settlement import settle
+from footnote.text.sentences import Span
 from research.finding_samples import Pages, plan_of, searched, template
 
 LOCALES: tuple[Locale, ...] = ("en", "vi", "zh")
@@ -131,6 +136,25 @@ def test_pages_in_another_language_than_the_report_are_told_as_that_and_still_de
     assert checked_section(f"{right} [1][2]", plan, pages.sources, "vi") == f"{right} [1][2]"
     assert checked_section("Tôi không biết.", plan, pages.sources, "vi") == f"- {right} [1][2]"
     assert {verdict for verdict, _ in pages.marks(quoted_section(plan, "vi"))} == {"partial"}
+
+
+def test_a_footnote_of_the_report_leads_to_the_passage_to_which_the_reader_pointed() -> None:
+    pages = Pages()
+    pages.add("a.example", f"About it. {TURBINES} {OPENED}")
+    snapshot = pages.sources.snapshot(1)
+    assert snapshot is not None
+    first = pages.sources.add_evidence(1, snapshot, 0, 10)
+    second = pages.sources.add_evidence(1, snapshot, 10, len(snapshot.text))
+    pointed = plain_footnotes(f"{TURBINES} [{second.id}] {OPENED} [1]", pages.sources)
+    text = Text(pointed.text, judge_text(pointed.text, pages.sources, pointed.pointers, uncited=True))
+    found = settle(findings_of("q1", text), (), pages.sources)
+    report = f"# Halden\n\n{' '.join(one.text for one in found)}\n"
+    pointers = report_pointers(report, found)
+    call = ToolCall("c", "write_file", {"file_path": "/r.md", "content": report}, pointers={"content": pointers})
+    written = written_pointers([AssistantMessage((call,), "toolUse", "scripted/model")])
+    judged = judge_piece(report, Span(0, len(report)), pages.sources, written, uncited=True, given=())
+    assert [one.passage for one in judged] == [second.id, None]
+    assert first.id != second.id
 
 
 HOSTILE = (

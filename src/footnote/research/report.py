@@ -13,16 +13,17 @@ from msgspec import UNSET, Struct
 
 from footnote.agent.window import text_tokens
 from footnote.evidence.claims import extract_claims, extract_statements
+from footnote.evidence.pointers import find_pointers
 from footnote.evidence.sources import Sources, normalize_url
 from footnote.evidence.statement_blocks import is_source_heading
 from footnote.models.reader.messages import MESSAGES
 from footnote.models.reader.reply import source_line
 from footnote.protocol.messages import Message, ToolResultMessage
 from footnote.protocol.plans import PlanItem
-from footnote.protocol.sources import Disagreement, PageReport, Receipt, Source, published_day, sources_in
+from footnote.protocol.sources import Disagreement, PageReport, Pointer, Receipt, Source, published_day, sources_in
 from footnote.protocol.tools import Locale
 from footnote.research.contrasts import ComparableStatement, relate
-from footnote.research.findings import Finding, OtherSide, footnotes
+from footnote.research.findings import Finding, OtherSide, footnotes, plain_statement
 from footnote.research.plan import PlanState
 from footnote.research.report_messages import REPORT_MESSAGES, ReportMessages
 from footnote.research.section_check import check_section
@@ -352,6 +353,17 @@ def assemble_report(
         unsettled,
     ]
     return "\n\n".join(blocks) + "\n"
+
+
+def report_pointers(report: str, findings: Iterable[Finding]) -> tuple[Pointer, ...]:
+    """The passages to which readers pointed for the statements that the report has in their words."""
+    written = {
+        (plain_statement(finding), one.number): one.passage
+        for finding in findings
+        for one in finding.citations
+        if one.passage is not None
+    }
+    return find_pointers(extract_claims(report), written)
 
 
 def _heading(heading: str, words: ReportMessages) -> str:

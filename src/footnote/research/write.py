@@ -29,6 +29,7 @@ from footnote.research.report import (
     checked_section,
     plan_sections,
     quoted_section,
+    report_pointers,
     section_request,
     unsettled_section,
 )
@@ -93,7 +94,14 @@ async def _request_writing(context: ResearchContext) -> AsyncGenerator[Step, Non
     if context.toolbox.get(WRITE_TOOL) is None:
         return  # the agent has no workspace, so that the report is the answer
     arguments = {"file_path": await _report_path(context), "content": context.report}
-    call = ToolCall(call_id, WRITE_TOOL, arguments, title=context.toolbox.title(WRITE_TOOL, context.locale))
+    pointers = await asyncio.to_thread(report_pointers, context.report, findings)
+    call = ToolCall(
+        call_id,
+        WRITE_TOOL,
+        arguments,
+        title=context.toolbox.title(WRITE_TOOL, context.locale),
+        pointers={"content": pointers} if pointers else {},
+    )
     index = next(state.indexes)
     yield BlockStart(index, ToolUseBlock(call.id, call.name, call.title, call.arguments))
     yield BlockStop(index)
