@@ -33,8 +33,10 @@ from footnote.research.run_plan import RunPlan
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-MIN_STRAGGLER_SECONDS = 60.0
-"""Once no item waits, a reader that takes twice as long as the slowest before it is stopped, but not before this."""
+MIN_STRAGGLER_SECONDS = 120.0
+STRAGGLER_FACTOR = 3
+"""Once no item waits, a reader that takes three times as long as the slowest before it is stopped, but not before two
+minutes: a local server may answer one request after the other."""
 GRACE_SECONDS = 20.0
 """How long readers have for their statements after looking things up had to end; less in a short run."""
 GRACE_SHARE = 0.1
@@ -241,7 +243,7 @@ class Investigation:
                 self._late.update(self._tasks)
         has_waiting = any(item.status == "pending" for item in self._plan.state.items)
         if self._longest and not has_waiting:
-            limit = max(MIN_STRAGGLER_SECONDS, 2 * self._longest)
+            limit = max(MIN_STRAGGLER_SECONDS, STRAGGLER_FACTOR * self._longest)
             self._late.update(one for one in self._tasks if now - self._started_at[one] > limit)
         self._stop(self._late)
 
