@@ -1,6 +1,7 @@
 """Findings: the statements of a reader that its sources support."""
 
 from footnote.protocol.messages import Text
+from footnote.research.findings import findings_of, plain_statement, says_more
 from footnote.research.report import SectionPlan, quoted_section
 from footnote.text.markdown import blockquote
 from research.finding_samples import Pages
@@ -75,3 +76,15 @@ def test_of_a_statement_only_the_beginning_that_its_footnotes_prove_is_kept() ->
         found = pages.findings(q1=text)
         assert [one.text for one in found] == [f"The tidal station of Halden has {one}" for one in expected]
         assert [mark for one in found for mark in pages.marks(one.text)] == []
+
+
+def test_a_reader_that_repeats_its_question_or_leaves_a_form_unfilled_has_found_nothing():
+    pages = Pages()
+    pages.add("luther.example", "Martin Luther was a German professor of theology and a priest. He died in 1546.")
+    text = pages.text("Martin Luther: [1]\n\nMartin Luther, a German professor of theology [1].\n\nMartin Luther [1]")
+    found = findings_of("q1", text)
+    assert [one for one in found if plain_statement(one).startswith("Martin Luther:")] == []
+    question = "Who was Martin Luther, the German professor of theology?"
+    assert [one for one in found if says_more(one, question)] == []
+    [died] = findings_of("q1", pages.text("He died in 1546 [1]."))
+    assert says_more(died, "When did Martin Luther die?")

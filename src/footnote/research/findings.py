@@ -101,10 +101,22 @@ def _states_something(claim: Claim) -> bool:
     return (
         not claim.is_reference
         and not is_title(claim)
+        and not is_label(claim)
         and (claim.place == "quotation" or not is_about_the_answer(claim.text))
         and len(claim.text) <= MAX_FINDING_LENGTH
         and len(set(content_terms(claim.text))) >= _MIN_TERMS
     )
+
+
+def is_label(claim: Claim) -> bool:
+    """Whether a line only names what follows, such as `Martin Luther: [1]` in a list that a model has not filled in."""
+    return claim.text.rstrip().endswith((":", "\uff1a"))
+
+
+def says_more(finding: Finding, question: str) -> bool:
+    """Whether a finding has any word that its question has not. Small models repeat the question, with a footnote."""
+    asked = {term.text for term in content_terms(question)}
+    return any(term.text not in asked for term in content_terms(plain_statement(finding)))
 
 
 def _finding(item_id: str, claim: Claim, cited: Sequence[Citation]) -> Finding | None:

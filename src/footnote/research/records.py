@@ -8,7 +8,7 @@ from footnote.protocol.events import ErrorBody
 from footnote.protocol.messages import AssistantMessage, Message, Text, ToolResultMessage
 from footnote.protocol.plans import PlanItem
 from footnote.protocol.sources import Disagreement, disagreements_in
-from footnote.research.findings import Finding, findings_of, quoted_findings
+from footnote.research.findings import Finding, findings_of, quoted_findings, says_more
 from footnote.research.page_quotations import page_quotations
 from footnote.research.relevance import Relevance
 from footnote.research.settlement import settle
@@ -50,7 +50,8 @@ class ItemRecords:
         relevance = Relevance(sources)
         for item in items:
             text = self._last_text(item)
-            of_item = findings_of(item.id, text) if text is not None else ()
+            handed_over = findings_of(item.id, text) if text is not None else ()
+            of_item = tuple(one for one in handed_over if says_more(one, item.question))
             of_item = of_item or quoted_findings(item.id, item.question, self.of(item), sources)
             if is_quoted:
                 quoted = (*of_item, *page_quotations(item, self.of(item), sources))

@@ -328,8 +328,10 @@ def assemble_report(
     locale: Locale,
     *,
     is_quoted: bool,
+    is_by_small_model: bool = False,
 ) -> str:
-    """The file, from the headings and texts of its sections. `is_quoted`: it consists of quotations."""
+    """The file, from the headings and texts of its sections. `is_quoted`: it consists of quotations.
+    `is_by_small_model`: most of it does."""
     words = REPORT_MESSAGES[locale]
     body: list[str] = []
     last = ""
@@ -341,7 +343,7 @@ def assemble_report(
     claims = [claim for claim in extract_claims("\n\n".join([*body, unsettled])) if not claim.is_reference]
     cited = sorted({cite.number for claim in claims for cite in claim.cites})
     listed = [source for number in cited if (source := sources.source(number)) is not None]
-    made = [words.quoted] if is_quoted else []
+    made = [words.quoted] if is_quoted else [words.mostly_quoted] if is_by_small_model else []
     if listed:
         made.append(_made_line(len(claims), listed, sources, words))
     source_list = [f"## {MESSAGES[locale].sources}", "\n".join(source_line(one, MESSAGES[locale]) for one in listed)]

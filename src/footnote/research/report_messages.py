@@ -32,6 +32,8 @@ class ReportMessages(Struct, frozen=True, kw_only=True):
     """How the report was made; `made_undated` if no page has a date of reading."""
     made_undated: str
     quoted: str
+    """For a report without a model; `mostly_quoted` for one with a model that is too small to plan and conclude."""
+    mostly_quoted: str
     quoted_section: str
     nothing_found: str
     written: str
@@ -96,6 +98,10 @@ _EN = ReportMessages(
     quoted=(
         "This report rests on quotations alone: its sections are put together word for word from the pages, and "
         "nothing is concluded from them."
+    ),
+    mostly_quoted=(
+        "The model is a small one: the plan was made by rule, and what the model could not prove is quoted word for "
+        "word from the pages."
     ),
     quoted_section="In the words of the pages:",
     nothing_found="Nothing was found that a page supports.",
@@ -180,6 +186,10 @@ _VI = ReportMessages(
         "đối chiếu với trang của nó."
     ),
     quoted="Báo cáo này chỉ gồm các đoạn trích: mọi mục đều trích nguyên văn từ các trang, không suy diễn gì.",
+    mostly_quoted=(
+        "Mô hình này nhỏ: kế hoạch được lập theo quy tắc, và những gì mô hình không chứng minh được thì trích nguyên "
+        "văn từ các trang."
+    ),
     quoted_section="Theo lời các trang:",
     nothing_found="Không tìm thấy điều gì được một trang xác nhận.",
     written="Báo cáo nằm ở {path}.",
@@ -259,6 +269,7 @@ _ZH = ReportMessages(
         "本报告依据已读取的 {read} 个网页中 {pages} 个网页的 {statements} 条陈述。每条陈述都与其网页做过比对。"
     ),
     quoted="本报告只由引文组成：各节均逐字引自网页，没有推断。",
+    mostly_quoted="所用模型较小：计划按规则制定，模型无法证实的内容逐字引自网页。",
     quoted_section="网页原文：",
     nothing_found="没有找到有网页支持的内容。",
     written="报告已写入 {path}。",

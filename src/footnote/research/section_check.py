@@ -20,7 +20,7 @@ from footnote.evidence.tokens import TokenizedText, find_names
 from footnote.evidence.values import contains_value
 from footnote.evidence.verdict import find_evidence
 from footnote.protocol.sources import Citation, Snapshot
-from footnote.research.findings import Finding, footnotes, marked_text, plain_statement
+from footnote.research.findings import Finding, footnotes, is_label, marked_text, plain_statement
 from footnote.text.markdown import escape_inline
 
 MAX_WRITTEN_CHARACTERS = 40_000
@@ -133,7 +133,7 @@ class _SectionCheck:
 
     def _numbers_of(self, claim: Claim) -> list[int]:
         """The footnotes of a statement; empty if it has to go."""
-        if claim.is_reference or is_question(claim.text) or is_about_the_answer(claim.text):
+        if claim.is_reference or is_question(claim.text) or is_about_the_answer(claim.text) or is_label(claim):
             return []
         cited = [one for one in self._verdicts.get((claim.start, claim.end), ()) if one.number in self._numbers]
         supported = [one.number for one in cited if one.verdict == "supported"]

@@ -114,7 +114,16 @@ def _assembled(context: ResearchContext, sections: Sequence[tuple[str, str]], fi
     disagreements, messages = records.disagreements(plan.items), records.in_order(plan.items)
     unsettled = unsettled_section(plan, findings, disagreements, messages, locale)
     sources, question = context.abilities.sources, context.setup.question
-    return assemble_report(question, sections, unsettled, sources, locale, is_quoted=context.is_by_rule)
+    is_quoted = isinstance(context.model, ReaderModel)
+    return assemble_report(
+        question,
+        sections,
+        unsettled,
+        sources,
+        locale,
+        is_quoted=is_quoted,
+        is_by_small_model=context.is_by_rule and not is_quoted,
+    )
 
 
 async def _report_path(context: ResearchContext) -> str:
