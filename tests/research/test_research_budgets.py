@@ -18,18 +18,19 @@ from upstream.server import Answer
 
 PRICES = json.dumps({"openai/m": {"price": {"input": 1.0, "output": 10.0}}})
 MODEL = {"FOOTNOTE_MODELS_DEFAULT": "openai/m", "FOOTNOTE_MODELS_PROFILES": PRICES}
-SLACK = 1.0
+SLACK = 3.0
+"""A second, and what a machine with other work needs beside it."""
 
 
-async def run(model: ResearchModel, upstream: Upstream, home: Path, **budget: Any) -> tuple[ResearchResult, list[str]]:
-    """The run, and the pages that were requested for it."""
+async def run(model: ResearchModel, upstream: Upstream, home: Path, **budget: Any) -> tuple[ResearchResult, int]:
+    """The run, and how many pages were requested for it."""
     upstream.script(model)
     async with (
         ResearchWeb() as web,
         open_server(home, upstream, **web.settings, **MODEL) as server,
         run_client(server) as client,
     ):
-        return await research(client, budget=budget), web.page_requests
+        return await research(client, budget=budget), web.reads
 
 
 def hangs_in(*tasks: Task) -> Callable[[Task, Asked], Answer | None]:
@@ -61,10 +62,10 @@ async def test_a_run_whose_model_hangs_ends_in_time_with_a_report(
 
 @pytest.mark.slow
 async def test_the_page_limit_is_kept_over_all_readers(upstream: Upstream, tmp_path: Path):
-    result, pages = await run(ResearchModel(), upstream, tmp_path, pages=7)
+    result, reads = await run(ResearchModel(), upstream, tmp_path, pages=7)
 
     assert result.view["spent"]["pages"] == 7
-    assert len(pages) <= 7, "a host that cannot be reached counts, too"
+    assert reads <= 7, "a host that cannot be reached counts, too"
     assert result.report
 
 
