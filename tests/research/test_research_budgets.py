@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from research.barrage import THEMES
-from research.requests import Asked, Task
+from research.requests import Task
 from research.research_runs import ResearchResult, research, run_client
 from research.research_web import ResearchWeb
 from research.scripted_model import ResearchModel
 from server.harness import open_server
-from upstream import Upstream, reply, stall
+from upstream import ModelRequest, Upstream, reply, stall
 from upstream.server import Answer
 
 PRICES = json.dumps({"openai/m": {"price": {"input": 1.0, "output": 10.0}}})
@@ -22,7 +22,9 @@ SLACK = 3.0
 """A second, and what a machine with other work needs beside it."""
 
 
-async def run(model: ResearchModel, upstream: Upstream, home: Path, **budget: Any) -> tuple[ResearchResult, int]:
+async def run(
+    model: Callable[[ModelRequest], Answer], upstream: Upstream, home: Path, **budget: Any
+) -> tuple[ResearchResult, int]:
     """The run, and how many pages were requested for it."""
     upstream.script(model)
     async with (
@@ -33,8 +35,8 @@ async def run(model: ResearchModel, upstream: Upstream, home: Path, **budget: An
         return await research(client, budget=budget), web.reads
 
 
-def hangs_in(*tasks: Task) -> Callable[[Task, Asked], Answer | None]:
-    return lambda task, _asked: reply(stall()) if task in tasks else None
+def hangs_in(*tasks: Task) -> Callable[[Task], Answer | None]:
+    return lambda task: reply(stall()) if task in tasks else None
 
 
 @pytest.mark.slow
@@ -45,7 +47,7 @@ def hangs_in(*tasks: Task) -> Callable[[Task, Asked], Answer | None]:
         ResearchModel(before=hangs_in("plan")),
         ResearchModel(before=hangs_in("section")),
         ResearchModel(before=hangs_in("summary", "review")),
-        ResearchModel(before=lambda _task, _asked: reply(stall())),
+        ResearchModel(before=lambda _: reply(stall())),
     ],
     ids=["readers", "plan", "sections", "summary", "everything"],
 )
@@ -73,13 +75,14 @@ async def test_the_page_limit_is_kept_over_all_readers(upstream: Upstream, tmp_p
 @pytest.mark.parametrize("usd", [0.0, 0.01, 0.05])
 async def test_the_money_is_kept_over_all_readers(usd: float, upstream: Upstream, tmp_path: Path):
     charged: list[float] = []
+    model = ResearchModel()
 
-    def expensive(_task: Task, asked: Asked) -> Answer | None:
-        limit = asked.request.body["max_completion_tokens"]
-        charged.append((len(json.dumps(asked.request.body)) / 4 + limit * 10) / 1_000_000)
-        return None
+    def expensive(request: ModelRequest) -> Answer:
+        limit = request.body["max_completion_tokens"]
+        charged.append((len(json.dumps(request.body)) / 4 + limit * 10) / 1_000_000)
+        return model(request)
 
-    result, _ = await run(ResearchModel(before=expensive), upstream, tmp_path, usd=usd)
+    result, _ = await run(expensive, upstream, tmp_path, usd=usd)
 
     assert result.view["state"] == "done", result.view
     assert result.view["spent"]["usd"] <= usd
