@@ -25,6 +25,7 @@ OWNED = {
     "run": "asked",
     "run_message": "body",
     "run_call": "result",
+    "run_progress": "plan",
     "approval": "note",
     "standing_approval": "tool",
     "run_events": "frames",
@@ -70,6 +71,7 @@ def index_message(user_id: str, word: str) -> Steps[None]:
     )
     yield from insert_row("run_message", run_id=run, body=word)
     yield from insert_row("run_call", run_id=run, call_id=word, result=word)
+    yield from insert_row("run_progress", run_id=run, plan=word)
     yield from insert_row("approval", run_id=run, call_id=word, note=word)
     yield from insert_row("standing_approval", user_id=user_id, tool=word)
     ((number,),) = yield sql("SELECT number FROM run WHERE id = ?", run)

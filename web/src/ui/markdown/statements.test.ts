@@ -89,13 +89,19 @@ test("of several footnotes of a statement the best verdict counts, and statement
   const text = "One [1][2]. Two [3].";
   const all = [
     citation(text, "Two [3].", "unsupported", 3),
-    citation(text, "One [1][2].", "contradicted", 1),
+    citation(text, "One [1][2].", "unsupported", 1),
     citation(text, "One [1][2].", "partial", 2),
   ];
   expect(statementsOf(all).map(({ key, verdict, citations }) => [key, verdict, citations.length])).toEqual([
     ["0-11", "partial", 2],
     ["12-20", "unsupported", 1],
   ]);
+});
+
+test("what one source of a statement contradicts counts as contradicted", () => {
+  const text = "One [1][2].";
+  const all = [citation(text, text, "contradicted", 1), citation(text, text, "supported", 2)];
+  expect(statementsOf(all).map(({ verdict }) => verdict)).toEqual(["contradicted"]);
 });
 
 test.each([
